@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datatypes/layout.hpp"
+#include "providers/provider.hpp"
+
+/// Which scheme moves each side of a message, and in which chunks. Pure functions of what is known of both
+/// sides.
+namespace lath::transport {
+
+/// How one side of one message is moved.
+enum class Scheme : std::uint8_t {
+  contiguous,  ///< the NIC reads or writes the user's one block directly
+  gather,      ///< the NIC reads or writes the user's blocks through a segment list (scatter on the receiving
+               ///< side)
+  device_pack,  ///< a kernel packs into device memory, and the NIC reads that
+  host_pack,    ///< a kernel (device data) or the CPU (host data) packs into pinned host memory, and the NIC
+                ///< reads that
+  staged,       ///< plain copies through host memory: always works, the oracle of the tests
+};
+inline constexpr std::size_t scheme_count = 5;
+std::string_view name(Scheme scheme);
+
+enum class Direction : std::uint8_t { send, receive };
+
+/// What one side tells the other of its memory; travels in the RTS.
+struct Summary {
+  std::int64_t bytes = 0;  ///< packed bytes of the message
+  std::int64_t segments = 0;
+  std::int64_t uniform_block = 0;  ///< as Layout::uniform_block()
+  std::int64_t alignment = 1;
+  LayoutHash hash;
+  providers::MemoryKind memory = providers::MemoryKind::host;
+};
+[[nodiscard]] Summary summarise(const Layout& layout, providers::MemoryKind memory);
+
+/// What this process can do besides its NIC.
+struct Capabilities {
+  bool gpu = false;      ///< a GPU or the emulator is in use
+  bool kernels = false;  ///< and its pack kernels are loaded
+};
+
+/// Whether a scheme may move this side, why not, and how long it is predicted to take.
+struct Verdict {
+  Scheme scheme;
+  bool legal = false;
+  std::string reason;    ///< one clause; for illegal schemes what stands against it
+  double seconds = 0.0;  ///< predicted for the whole message on this side, wire included; 0 where illegal
+};
+/// Every scheme's verdict, in the order of the enum: what `lath explain` prints. A side of mixed memory (host
+/// and device segments in one type) is given as `mixed`: only staged is legal then.
+[[nodiscard]] std::vector<Verdict> judge(const Summary& side, Direction direction,
+                                         const providers::Limits& limits, const Capabilities& capabilities,
+                                         bool mixed = false);
+
+/// The legal scheme of least predicted time, or the one that LATH_SCHEME forces where it is legal. Allocates
+/// nothing.
+[[nodiscard]] Scheme choose(const Summary& side, Direction direction, const providers::Limits& limits,
+                            const Capabilities& capabilities, bool mixed = false) noexcept;
+
+/// A rendezvous message's plan, made by the receiver.
+struct Plan {
+  Scheme source = Scheme::staged;
+  Scheme sink = Scheme::staged;
+  std::int64_t chunk_bytes = 0;  ///< packed bytes of every chunk but the last
+  std::int32_t chunks_in_flight = 1;
+};
+/// Chooses both sides' schemes together: chunk bounds must suit both (a gather side takes chunks of at most
+/// its list length of blocks).
+[[nodiscard]] Plan make_plan(const Summary& source, const providers::Limits& source_limits,
+                             const Capabilities& source_capabilities, bool source_mixed, const Summary& sink,
+                             const providers::Limits& sink_limits, const Capabilities& sink_capabilities,
+                             bool sink_mixed) noexcept;
+
+}  // namespace lath::transport
