@@ -94,10 +94,12 @@ class Provider {
 
   /// A message into one of the peer's receive buffers, at most limits().max_control bytes in
   /// limits().send_list segments. done: accepted; a completion follows unless context is null. again: nothing
-  /// happened. error: this operation alone failed.
+  /// happened. error: this operation alone failed. A null context asks for injection: it is for host memory
+  /// of at most limits().inject_bytes in all, which is free on return. Every other operation needs a context.
   virtual Result send(PeerId peer, std::span<const Segment> list, Context context,
                       unsigned flags) noexcept = 0;
-  /// Zero-copy pair, matched by (peer, tag) in posting order; tag within limits().tag_mask.
+  /// Zero-copy pair, matched by (peer, tag) in posting order; tag within limits().tag_mask. Not every device
+  /// can match by peer: a tag must not be awaited from two peers at the same time.
   virtual Result send_tagged(PeerId peer, std::span<const Segment> list, std::uint64_t tag, Context context,
                              unsigned flags) noexcept = 0;
   virtual Result receive_tagged(PeerId peer, std::span<const Segment> list, std::uint64_t tag,
@@ -114,7 +116,8 @@ class Provider {
   /// itself is broken.
   virtual Result poll(Events& events) noexcept = 0;
 
-  /// work_requests, doorbells, wire_bytes and registrations are counted here.
+  /// work_requests, doorbells, wire_bytes and registrations are counted here. A work request is a send,
+  /// tagged send, write or read; receives are none.
   [[nodiscard]] virtual const Counters& counters() const noexcept = 0;
   /// Host memory the provider holds for its own buffers, bytes.
   [[nodiscard]] virtual std::size_t memory_bytes() const noexcept = 0;
