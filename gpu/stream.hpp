@@ -11,13 +11,19 @@
 
 namespace lath::gpu {
 
-/// Makes the primary context of a device current for a scope, and restores the caller's afterwards.
+/// Makes the primary context of a device current for a scope, and restores the caller's afterwards. Never
+/// throws: where the context cannot be had, status() says why, and calls inside the scope fail.
 class ContextGuard {
  public:
-  explicit ContextGuard(int device);
+  explicit ContextGuard(int device) noexcept;
   ~ContextGuard();
+  [[nodiscard]] CUresult status() const noexcept { return status_; }
   ContextGuard(const ContextGuard&) = delete;
   ContextGuard& operator=(const ContextGuard&) = delete;
+
+ private:
+  CUresult status_;
+  bool pushed_ = false;
 };
 
 struct StreamTraits {
@@ -37,6 +43,8 @@ class Event {
   explicit Event(int device);
   /// done: everything recorded before has ended; again: not yet; error: the GPU reported a failure.
   Result poll() noexcept;
+  /// Blocks until then; for set-up, tests and applications.
+  Result synchronize() noexcept;
   [[nodiscard]] CUevent get() const noexcept { return handle_.get(); }
 
  private:
@@ -53,6 +61,8 @@ class Stream {
   /// Host, pinned and device addresses in any combination.
   Result copy(void* destination, const void* source, std::size_t bytes) noexcept;
   Result record(Event& event) noexcept;
+  /// What is submitted from now on starts only after what `event` marked, on whatever stream.
+  Result wait(const Event& event) noexcept;
   /// Launches with one argument struct: `work` items spread over a one-dimensional grid. work 0 launches
   /// nothing.
   Result launch(CUfunction function, std::uint64_t work, const void* arguments) noexcept;
@@ -118,7 +128,8 @@ struct ModuleTraits {
   static void destroy(type) noexcept;
 };
 
-/// A KernelImage loaded on a device. Throws Error(not_supported) on a real GPU where the image has no fatbin.
+/// A KernelImage loaded on a device; host_kernels must stay as long as the module. Throws
+/// Error(not_supported) on a real GPU where the image has no fatbin.
 class Module {
  public:
   Module(int device, const KernelImage& image);
@@ -126,8 +137,8 @@ class Module {
   [[nodiscard]] CUfunction function(const char* name) const;
 
  private:
+  int device_;
   unique_handle<ModuleTraits> handle_;
-  HostModuleImage host_image_;
 };
 
 }  // namespace lath::gpu

@@ -1,0 +1,142 @@
+#include "gpu/driver.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <vector>
+
+#include "base/config.hpp"
+#include "gpu/driver_load.hpp"
+
+namespace lath::gpu {
+namespace {
+
+constexpr const char* emulator_mark = "lath_emulator_alias";
+
+std::vector<std::string> emulator_places() {
+  std::vector<std::string> places;
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&loaded_driver), &self) != 0 && self.dli_fname != nullptr) {
+    std::error_code ignored;
+    const auto folder = std::filesystem::absolute(self.dli_fname, ignored).lexically_normal().parent_path();
+    places.push_back(folder / "lath/emulator/libcuda.so.1");
+    // In a build tree, the binary lies a few folders below the one that holds gpu/emulator.
+    auto up = folder;
+    for (int level = 0; level < 4; ++level, up = up.parent_path())
+      places.push_back(up / "gpu/emulator/libcuda.so.1");
+  }
+  places.emplace_back(LATH_EMULATOR_INSTALLED);
+  return places;
+}
+
+std::string emulator_path() {
+  if (auto chosen = config::text("LATH_EMULATOR"); !chosen.empty()) return chosen;
+  for (const auto& place : emulator_places())
+    if (access(place.c_str(), R_OK) == 0) return place;
+  return {};
+}
+
+bool fail(LoadedDriver& loaded, std::string reason) {
+  loaded.availability.reason = std::move(reason);
+  return false;
+}
+
+bool open_library(LoadedDriver& loaded, const std::string& choice) {
+  if (choice == "none") return fail(loaded, "LATH_GPU=none");
+  const bool emulated = choice == "emulated";
+  const std::string path = emulated ? emulator_path() : "libcuda.so.1";
+  if (path.empty())
+    return fail(loaded,
+                "LATH_GPU=emulated, but the emulator's libcuda.so.1 is not beside the library; set "
+                "LATH_EMULATOR to its path");
+  loaded.library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (loaded.library == nullptr) return fail(loaded, fmt::format("cannot load {}: {}", path, dlerror()));
+  const bool is_emulator = dlsym(loaded.library, emulator_mark) != nullptr;
+  if (is_emulator == emulated) return true;
+  return fail(loaded, emulated ? fmt::format("{} is not Lath's emulator", path)
+                               : std::string("the libcuda.so.1 found is Lath's emulator, which is used only "
+                                             "where LATH_GPU=emulated asks for it"));
+}
+
+void resolve(LoadedDriver& loaded) {
+#define LATH_DRIVER_RESOLVE(kind, symbol, ...) loaded.table.symbol.resolve(dlsym(loaded.library, #symbol));
+  LATH_DRIVER_CALLS(LATH_DRIVER_RESOLVE)
+#undef LATH_DRIVER_RESOLVE
+}
+
+std::string describe(const DriverTable& table, CUresult code) {
+  const char* name = nullptr;
+  const char* text = nullptr;
+  table.cuGetErrorName(code, &name);
+  table.cuGetErrorString(code, &text);
+  return fmt::format("{}: {}", name != nullptr ? name : std::to_string(code), text != nullptr ? text : "?");
+}
+
+bool start(LoadedDriver& loaded) {
+  const auto& table = loaded.table;
+  auto& out = loaded.availability;
+  if (const auto code = table.cuInit(0); code != CUDA_SUCCESS)
+    return fail(loaded, fmt::format("cuInit failed: {}", describe(table, code)));
+  if (const auto code = table.cuDeviceGetCount(&out.device_count); code != CUDA_SUCCESS)
+    return fail(loaded, fmt::format("cuDeviceGetCount failed: {}", describe(table, code)));
+  if (out.device_count == 0) return fail(loaded, "the CUDA driver reports no device");
+  std::array<char, 256> name{};
+  CUdevice device = 0;
+  if (table.cuDeviceGet(&device, 0) == CUDA_SUCCESS &&
+      table.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device) == CUDA_SUCCESS)
+    out.device_name = name.data();
+  return true;
+}
+
+LoadedDriver* load() {
+  auto* loaded = new LoadedDriver;  // lives as long as the process: streams may be destroyed at exit
+  try {
+    const auto choice = config::text("LATH_GPU");
+    if (!open_library(*loaded, choice)) return loaded;
+    resolve(*loaded);
+    loaded->availability.available = start(*loaded);
+    loaded->availability.emulated = loaded->availability.available && choice == "emulated";
+  } catch (const std::exception& problem) {
+    loaded->availability.available = false;
+    loaded->availability.reason = problem.what();
+  }
+  return loaded;
+}
+
+}  // namespace
+
+const LoadedDriver& loaded_driver() noexcept {
+  static const LoadedDriver* const loaded = load();
+  return *loaded;
+}
+
+DriverCounts& driver_counts() noexcept {
+  static DriverCounts counts;
+  return counts;
+}
+
+const DriverTable* driver() noexcept {
+  const auto& loaded = loaded_driver();
+  return loaded.availability.available ? &loaded.table : nullptr;
+}
+
+void* driver_symbol(const char* name) noexcept {
+  const auto& loaded = loaded_driver();
+  return loaded.availability.available ? dlsym(loaded.library, name) : nullptr;
+}
+
+Error driver_error(int code, std::string doing) {
+  const auto& loaded = loaded_driver();
+  if (loaded.library == nullptr) return {Code::gpu, fmt::format("{}: {}", doing, loaded.availability.reason)};
+  return {Domain::cuda, code,
+          fmt::format("{} failed: {}", doing, describe(loaded.table, static_cast<CUresult>(code)))};
+}
+
+const Availability& availability() {
+  return loaded_driver().availability;
+}
+
+}  // namespace lath::gpu
