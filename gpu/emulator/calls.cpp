@@ -1,0 +1,43 @@
+#include "gpu/emulator/calls.hpp"
+
+#include <array>
+
+#include "gpu/emulator/process.hpp"
+
+namespace lath::gpu::emulator {
+namespace {
+
+constexpr auto entry_count = static_cast<std::size_t>(Entry::count);
+
+constexpr std::array<std::string_view, entry_count> names{
+#define LATH_EMULATOR_NAME(kind, symbol, ...) #symbol,
+    LATH_DRIVER_CALLS(LATH_EMULATOR_NAME)
+#undef LATH_EMULATOR_NAME
+};
+
+std::array<EntryState, entry_count> states;
+
+bool works_before_init(Entry entry) {
+  return entry == Entry::cuInit || entry == Entry::cuDriverGetVersion || entry == Entry::cuGetErrorName ||
+         entry == Entry::cuGetErrorString;
+}
+
+}  // namespace
+
+EntryState* find_entry(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < entry_count; ++i)
+    if (names[i] == name) return &states[i];
+  return nullptr;
+}
+
+CUresult enter(Entry entry) noexcept {
+  auto& state = states[static_cast<std::size_t>(entry)];
+  const auto number = state.calls.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (number >= state.fail_from.load(std::memory_order_acquire) &&
+      number < state.fail_to.load(std::memory_order_relaxed))
+    return state.fail_code.load(std::memory_order_relaxed);
+  if (!works_before_init(entry) && !usable()) return CUDA_ERROR_NOT_INITIALIZED;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace lath::gpu::emulator
