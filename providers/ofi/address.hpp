@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lath::providers::ofi {
+
+/// What an address tells a peer: whose it is, and where.
+struct Address {
+  std::string provider;             ///< libfabric's own provider name, which both sides must share
+  std::uint64_t node = 0;           ///< tells machines apart
+  std::int64_t process = 0;         ///< the process id on that machine
+  std::vector<std::byte> endpoint;  ///< libfabric's address of the endpoint
+};
+
+/// This machine, by its boot; 0 where the system does not tell.
+[[nodiscard]] std::uint64_t this_node();
+
+[[nodiscard]] std::vector<std::byte> encode(const Address& address);
+/// Throws Error(invalid_argument) that says what is wrong with the bytes.
+[[nodiscard]] Address decode(std::span<const std::byte> bytes);
+
+}  // namespace lath::providers::ofi

@@ -1,0 +1,71 @@
+#include "providers/ofi/library.hpp"
+
+#include <dlfcn.h>
+
+#include <stdexcept>
+
+namespace lath::providers::ofi {
+namespace {
+
+struct Loaded {
+  Library table;
+  bool usable = false;
+  std::string reason;
+};
+
+// The layout of fi_info grew with the library; each layout has its symbol version. A default look-up would
+// give the newest, which headers of an older build do not fit.
+constexpr const char* info_symbol_version() {
+  if (api_version < FI_VERSION(1, 20)) return "FABRIC_1.3";
+  if (api_version < FI_VERSION(2, 0)) return "FABRIC_1.7";
+  return nullptr;
+}
+
+template <class Function>
+void find(void* handle, Function& function, const char* name, const char* version) {
+  void* symbol = version != nullptr ? dlvsym(handle, name, version) : dlsym(handle, name);
+  if (symbol == nullptr)
+    throw std::runtime_error(std::string("libfabric.so.1 has no ") + name +
+                             (version != nullptr ? std::string(" of version ") + version : std::string()));
+  function = reinterpret_cast<Function>(symbol);
+}
+
+Loaded load() {
+  Loaded loaded;
+  void* handle = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr) {
+    const char* text = dlerror();
+    loaded.reason = text != nullptr ? text : "libfabric.so.1 cannot be loaded";
+    return loaded;
+  }
+  try {
+    find(handle, loaded.table.getinfo, "fi_getinfo", info_symbol_version());
+    find(handle, loaded.table.freeinfo, "fi_freeinfo", info_symbol_version());
+    find(handle, loaded.table.dupinfo, "fi_dupinfo", info_symbol_version());
+    find(handle, loaded.table.fabric, "fi_fabric", nullptr);
+    find(handle, loaded.table.strerror, "fi_strerror", nullptr);
+    find(handle, loaded.table.version, "fi_version", nullptr);
+    loaded.usable = true;
+  } catch (const std::exception& problem) {
+    loaded.reason = problem.what();
+  }
+  return loaded;
+}
+
+const Loaded& loaded() {
+  // Leaked on purpose: handles may be closed while static objects are destroyed.
+  static const Loaded* instance = new Loaded(load());
+  return *instance;
+}
+
+}  // namespace
+
+const Library* library() noexcept {
+  return loaded().usable ? &loaded().table : nullptr;
+}
+
+const std::string& library_reason() {
+  return loaded().reason;
+}
+
+}  // namespace lath::providers::ofi

@@ -1,0 +1,90 @@
+#include "providers/ofi/open.hpp"
+
+#include <sys/uio.h>
+
+#include <array>
+
+#include "base/log.hpp"
+#include "gpu/device.hpp"
+#include "providers/loop_back.hpp"
+#include "providers/ofi/candidates.hpp"
+#include "providers/ofi/failure.hpp"
+#include "providers/ofi/provider.hpp"
+
+namespace lath::providers::ofi {
+namespace {
+
+// Some libraries built without CUDA take device memory all the same and read it with the processor later.
+// They give themselves away by taking memory of an accelerator that is not there, too.
+void refuse_blind_registration(const Endpoint& endpoint) {
+  std::array<std::byte, 64> memory{};
+  iovec range{memory.data(), memory.size()};
+  fi_mr_attr attributes{};
+  attributes.mr_iov = &range;
+  attributes.iov_count = 1;
+  attributes.access = FI_SEND | FI_RECV;
+  attributes.requested_key = ~0U;
+  attributes.iface = FI_HMEM_ZE;
+  MemoryRegionHandle region;
+  if (fi_mr_regattr(endpoint.domain.get(), &attributes, 0, region.receive()) == 0)
+    throw Error(Code::not_supported, "libfabric registers memory of any kind without looking at it");
+}
+
+std::unique_ptr<Provider> open_offer(const std::string& name, Info offer, const Wish& wish) {
+  LoopBackMemory memory;
+  Endpoint endpoint = open_endpoint(std::move(offer));
+  if (wish.device_memory) refuse_blind_registration(endpoint);
+  auto provider = std::make_unique<OfiProvider>(name, std::move(endpoint));
+  check_messages(*provider, memory);
+  if (wish.rma) check_rma(*provider, memory);
+  if (wish.device_memory) {
+    check_device_memory(*provider, memory);
+    provider->adjust_limits().device_memory = true;
+  }
+  return provider;
+}
+
+/// Null with the reasons in `why` where no offer works.
+std::unique_ptr<Provider> open_any(const std::string& name, const Wish& wish, std::string& why) {
+  why.clear();
+  for (Info& offer : offers(name, wish)) {
+    const std::string place = offer.get()->domain_attr->name;
+    try {
+      return open_offer(name, std::move(offer), wish);
+    } catch (const Error& error) {
+      if (!why.empty()) why += "; ";
+      why += "on " + place + ": " + error.what();
+    }
+  }
+  if (why.empty()) why = wish.device_memory ? "fi_getinfo offers no FI_HMEM" : "fi_getinfo offers nothing";
+  return nullptr;
+}
+
+std::unique_ptr<Provider> open(std::string_view candidate) {
+  if (library() == nullptr) throw Error(Code::not_supported, library_reason(), "ofi");
+  const std::string name(candidate);
+  std::string why_not_device = gpu::availability().reason;
+  if (gpu::availability().available) {
+    auto provider = open_any(name, {.rma = true, .device_memory = true}, why_not_device);
+    if (provider != nullptr) return provider;
+    log::info("{} is opened for host memory only: {}", name, why_not_device);
+  }
+  std::string why, why_not_rma;
+  auto provider = open_any(name, {.rma = true, .device_memory = false}, why_not_rma);
+  if (provider == nullptr) {
+    provider = open_any(name, {.rma = false, .device_memory = false}, why);
+    if (provider == nullptr) throw Error(Code::not_supported, why_not_rma, name);
+    log::info("{} is opened without RMA: {}", name, why_not_rma);
+  }
+  static_cast<OfiProvider&>(*provider).adjust_limits().device_memory_reason =
+      why_not_device.empty() ? "no GPU is in use" : why_not_device;
+  return provider;
+}
+
+}  // namespace
+
+Family family() {
+  return {.name = "ofi", .candidates = candidates, .open = open};
+}
+
+}  // namespace lath::providers::ofi

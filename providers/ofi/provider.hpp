@@ -1,0 +1,88 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "providers/ofi/address.hpp"
+#include "providers/ofi/endpoint.hpp"
+#include "providers/ofi/memory.hpp"
+#include "providers/ofi/operation.hpp"
+#include "providers/provider.hpp"
+
+namespace lath::providers::ofi {
+
+/// A Provider over one libfabric endpoint: control messages as FI_MSG into a ring of posted buffers, data as
+/// FI_TAGGED, one completion queue for both.
+class OfiProvider final : public Provider {
+ public:
+  /// Posts the receive buffers. Throws Error.
+  OfiProvider(std::string name, Endpoint endpoint);
+  ~OfiProvider() override;
+
+  [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] const Limits& limits() const noexcept override { return limits_; }
+  /// For the checks at opening, which correct what does not hold.
+  [[nodiscard]] Limits& adjust_limits() noexcept { return limits_; }
+
+  [[nodiscard]] std::vector<std::byte> address() const override { return address_; }
+  PeerId connect(std::span<const std::byte> address) override;
+  void disconnect(PeerId peer) noexcept override;
+  std::unique_ptr<Registration> register_memory(void* address, std::size_t length, MemoryKind kind,
+                                                bool writable, bool remote,
+                                                std::unique_ptr<Error>& why) noexcept override;
+
+  Result send(PeerId peer, std::span<const Segment> list, Context context, unsigned flags) noexcept override;
+  Result send_tagged(PeerId peer, std::span<const Segment> list, std::uint64_t tag, Context context,
+                     unsigned flags) noexcept override;
+  Result receive_tagged(PeerId peer, std::span<const Segment> list, std::uint64_t tag,
+                        Context context) noexcept override;
+  void cancel(Context context) noexcept override;
+  Result write(PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,
+               Context context, unsigned flags) noexcept override;
+  Result read(PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,
+              Context context, unsigned flags) noexcept override;
+  Result poll(Events& events) noexcept override;
+
+  [[nodiscard]] const Counters& counters() const noexcept override { return counters_; }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept override;
+
+ private:
+  struct Peer {
+    fi_addr_t address = FI_ADDR_UNSPEC;
+    std::string text;  ///< for errors
+    bool connected = false;
+  };
+  enum class Way { write, read };
+
+  void check_peer(const Address& address) const;
+  Result inject(const Peer& peer, std::span<const Segment> list) noexcept;
+  Result rma(Way way, PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,
+             Context context, unsigned flags) noexcept;
+  /// The connected peer, or null with the failure in `result`.
+  const Peer* find(PeerId peer, std::size_t list_length, Result& result) const noexcept;
+  /// What a post came to; gives the operation back unless it was accepted.
+  Result posted(long status, OperationPool& pool, Operation* operation, const char* doing) noexcept;
+  void count(std::span<const Segment> list, unsigned flags) noexcept;
+
+  void post_receive_buffer(Operation* operation) noexcept;
+  void repost_late_buffers() noexcept;
+  void complete(Operation* operation, std::size_t bytes, Events& events) noexcept;
+  Result complete_failed(Events& events) noexcept;
+
+  std::string name_;
+  Endpoint endpoint_;
+  Limits limits_;
+  Counters counters_;
+  std::vector<std::byte> address_;
+  std::vector<Peer> peers_;
+  OperationPool transmits_;
+  OperationPool receives_;
+  std::vector<Operation> buffer_operations_;
+  std::vector<std::byte> buffer_memory_;
+  std::unique_ptr<RegisteredMemory> buffer_registration_;
+  std::vector<Operation*> late_buffers_;  ///< that the device did not take back at once
+  std::uint64_t next_key_ = 0;
+  bool doorbell_due_ = false;  ///< the last operation was posted with `more`
+};
+
+}  // namespace lath::providers::ofi
