@@ -217,18 +217,27 @@ std::vector<std::vector<std::byte>> Job::allgather(std::span<const std::byte> mi
   if (!hub_) {
     const int hub = connections_.front().get();
     send_message(hub, mine, deadline, "the job's hub");
-    for (auto& message : all) message = receive_message(hub, deadline, "the job's hub");
+    for (auto& message : all) message = receive_from(hub, deadline, "the job's hub");
     return all;
   }
   all[static_cast<std::size_t>(rank_)].assign(mine.begin(), mine.end());
   for (std::size_t rank = 0; rank < count && size_ > 1; ++rank)
     if (connections_[rank])
-      all[rank] = receive_message(connections_[rank].get(), deadline, process(static_cast<int>(rank)));
+      all[rank] = receive_from(connections_[rank].get(), deadline, process(static_cast<int>(rank)));
   for (std::size_t rank = 0; rank < count && size_ > 1; ++rank)
     if (connections_[rank])
       for (const auto& message : all)
         send_message(connections_[rank].get(), message, deadline, process(static_cast<int>(rank)));
   return all;
+}
+
+std::vector<std::byte> Job::receive_from(int socket, Clock::time_point deadline, std::string_view whom) {
+  pollfd entry{socket, POLLIN, 0};
+  while (progress_ && poll(&entry, 1, 0) == 0 && Clock::now() < deadline) {
+    progress_();
+    sched_yield();
+  }
+  return receive_message(socket, deadline, whom);
 }
 
 void Job::barrier() {

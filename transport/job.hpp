@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/unique_handle.hpp"
@@ -39,15 +41,22 @@ class Job {
   std::vector<std::vector<std::byte>> allgather(std::span<const std::byte> mine);
   void barrier();
 
+  /// Has `progress` called again and again while this process waits for others, who may need it to move what
+  /// it has sent them (lath_progress). It must not throw. Waiting then uses the processor.
+  void while_waiting(std::function<void()> progress) { progress_ = std::move(progress); }
+
  private:
   Job(int rank, int size, const std::string& name);
   void become_hub(Socket listener);
   void join_hub(Socket connection);
+  std::vector<std::byte> receive_from(int socket, std::chrono::steady_clock::time_point deadline,
+                                      std::string_view whom);
 
   int rank_ = 0;
   int size_ = 1;
   bool hub_ = true;
   std::chrono::milliseconds timeout_{0};
+  std::function<void()> progress_;
   std::vector<Socket> connections_;  // of the hub: by rank, its own empty; of the others: one, to the hub
 };
 

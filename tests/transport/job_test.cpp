@@ -36,6 +36,23 @@ int exchange(Job& job, int expected_size) {
   return 0;
 }
 
+/// The first process only makes the progress that lets the second one come.
+int progress_while_waiting(Job& job) {
+  const int gate = std::atoi(std::getenv("JOB_TEST_GATE"));
+  if (job.rank() == 1) {
+    char byte = 0;
+    if (read(gate, &byte, 1) != 1) return 30;
+  } else {
+    const int opener = std::atoi(std::getenv("JOB_TEST_OPENER"));
+    bool opened = false;
+    job.while_waiting([&] {
+      if (!opened) opened = write(opener, "x", 1) == 1;
+    });
+  }
+  job.barrier();
+  return 0;
+}
+
 int expect_unreachable(Job& job) {
   try {
     job.barrier();
@@ -59,6 +76,7 @@ int child(Job& job, std::string_view role) {
     wait_for_death();
   }
   if (role == "one_leaves") return job.rank() == 1 ? 0 : expect_unreachable(job);
+  if (role == "progress") return progress_while_waiting(job);
   if (role == "hang") wait_for_death();
   if (role == "two_jobs") {
     if (const int status = exchange(job, 2); status != 0) return status;
@@ -107,6 +125,18 @@ TEST(Job, AProcessThatLeavesIsMissed) {
 
 TEST(Job, ALimitEndsAHangingJob) {
   EXPECT_EQ(start(2, "hang", std::chrono::milliseconds(200)), 124);
+}
+
+TEST(Job, MakesProgressWhileItWaits) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  setenv("JOB_TEST_GATE", std::to_string(ends[0]).c_str(), 1);
+  setenv("JOB_TEST_OPENER", std::to_string(ends[1]).c_str(), 1);
+  EXPECT_EQ(start(2, "progress"), 0);
+  close(ends[0]);
+  close(ends[1]);
+  unsetenv("JOB_TEST_GATE");
+  unsetenv("JOB_TEST_OPENER");
 }
 
 /// Starts this program as a launcher would, with its variables, and gives the exit status.

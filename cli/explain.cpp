@@ -1,0 +1,92 @@
+#include <memory>
+
+#include "base/counters.hpp"
+#include "base/error.hpp"
+#include "cli/command.hpp"
+#include "cli/explanation.hpp"
+#include "datatypes/type_spec.hpp"
+#include "gpu/device.hpp"
+#include "providers/registry.hpp"
+#include "transport/plan.hpp"
+#include "transport/scheme.hpp"
+
+namespace lath::cli {
+namespace {
+
+struct Options {
+  std::string type;
+  std::int64_t count = 1;
+  std::string memory = "host";
+  std::string provider;
+  bool json = false;
+};
+
+/// Opens the provider to read its limits back. A provider that was asked for must work; without one the type
+/// can still be explained, for a NIC that takes one segment at a time.
+std::unique_ptr<providers::Provider> open_provider(const Options& options, Explanation& explanation) {
+  try {
+    auto provider = providers::open(options.provider);
+    explanation.provider = provider->name();
+    return provider;
+  } catch (const Error& error) {
+    if (!options.provider.empty()) throw;
+    explanation.provider_problem = error.what();
+    return nullptr;
+  }
+}
+
+void judge_sides(const Options& options, Explanation& explanation) {
+  using transport::Direction;
+  const auto provider = open_provider(options, explanation);
+  providers::Limits limits;
+  transport::Capabilities capabilities;
+  if (provider) {
+    limits = provider->limits();
+    Counters counters;
+    capabilities = transport::SchemeFactory(*provider, counters).capabilities();
+  }
+  const auto kind = options.memory == "device" ? providers::MemoryKind::device : providers::MemoryKind::host;
+  const transport::Summary summary = transport::summarise(explanation.layout, kind);
+  explanation.send = {transport::judge(summary, Direction::send, limits, capabilities),
+                      transport::choose(summary, Direction::send, limits, capabilities)};
+  explanation.receive = {transport::judge(summary, Direction::receive, limits, capabilities),
+                         transport::choose(summary, Direction::receive, limits, capabilities)};
+}
+
+int explain(const Options& options) {
+  const Datatype type = read_type(options.type);
+  Explanation explanation{.type = options.type,
+                          .count = options.count,
+                          .size = type.size(),
+                          .lower_bound = type.lower_bound(),
+                          .extent = type.extent(),
+                          .true_lower_bound = type.true_lower_bound(),
+                          .true_extent = type.true_extent(),
+                          .layout = read_layout(type, options.count),
+                          .memory = options.memory};
+  explanation.lengths = length_histogram(explanation.layout);
+  const gpu::Availability& gpu = gpu::availability();
+  explanation.gpu = gpu.available ? gpu.device_name : "none: " + gpu.reason;
+  judge_sides(options, explanation);
+  print(options.json ? as_json(explanation).dump(2) + "\n" : as_text(explanation));
+  return success;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, Action& action) {
+  auto* command =
+      app.add_subcommand("explain", "Say how a type lies in memory and how its messages are moved here");
+  auto options = std::make_shared<Options>();
+  command->add_option("type", options->type, "Type-spec, such as 'vector(3,2,4,int)', or pattern name")
+      ->required();
+  command->add_option("--count", options->count, "Elements of the type")->check(CLI::NonNegativeNumber);
+  command->add_option("--memory", options->memory, "Where the buffer is")
+      ->check(CLI::IsMember({"host", "device"}));
+  command->add_option("--provider", options->provider,
+                      "Provider, such as ofi:tcp; default: as LATH_PROVIDER, or the best");
+  command->add_flag("--json", options->json, "As JSON");
+  command->callback([options, &action] { action = [options] { return explain(*options); }; });
+}
+
+}  // namespace lath::cli

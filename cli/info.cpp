@@ -1,0 +1,54 @@
+#include <memory>
+
+#include "base/error.hpp"
+#include "cli/build_options.hpp"
+#include "cli/command.hpp"
+#include "cli/information.hpp"
+#include "lath/lath.h"
+
+namespace lath::cli {
+namespace {
+
+VariableState state_of(const config::Variable& variable) {
+  VariableState state{.variable = variable, .set = config::is_set(variable.name)};
+  try {
+    state.value = config::text(variable.name);
+    if (variable.type == config::Type::integer) static_cast<void>(config::integer(variable.name));
+    if (variable.type == config::Type::bytes) static_cast<void>(config::bytes(variable.name));
+    if (variable.type == config::Type::boolean) static_cast<void>(config::boolean(variable.name));
+  } catch (const Error& error) {
+    state.problem = error.what();
+  }
+  return state;
+}
+
+Information gather() {
+  Information information{.version = lath_version(),
+                          .build = build_options(),
+                          .gpu = gpu::availability(),
+                          .providers = providers::probe_all(),
+                          .worker = worker_memory()};
+  for (const config::Variable& variable : config::variables())
+    information.variables.push_back(state_of(variable));
+  information.unknown = config::unknown();
+  return information;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("info",
+                                     "Print version, build, GPUs, providers with their limits, memory bounds "
+                                     "and every LATH_* variable");
+  auto json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "As JSON");
+  command->callback([json, &action] {
+    action = [json] {
+      const Information information = gather();
+      print(*json ? as_json(information).dump(2) + "\n" : as_text(information));
+      return success;
+    };
+  });
+}
+
+}  // namespace lath::cli
