@@ -1,0 +1,1 @@
+#include "apps/wave/kernel_entries.hpp"

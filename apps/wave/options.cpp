@@ -1,0 +1,48 @@
+#include "apps/wave/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+namespace lath::wave {
+
+CommandLine read_command_line(int argc, char** argv) {
+  CommandLine result;
+  Options& options = result.options;
+  CLI::App app{"Elastic waves in three dimensions, with ghost faces exchanged as strided messages.",
+               "lath-wave"};
+  app.add_option("file", options.file, "the problem (TOML, see docs/wave.md)");
+  const std::map<std::string, Transport> exchanges{{"lath", Transport::lath}, {"mpi", Transport::mpi}};
+  app.add_option("--exchange", options.exchange, "what carries the ghost faces: lath (default) or mpi")
+      ->transform(CLI::CheckedTransformer(exchanges));
+  const std::map<std::string, Memory> memories{{"host", Memory::host}, {"device", Memory::device}};
+  app.add_option("--memory", options.memory, "where the fields are: host (default) or device")
+      ->transform(CLI::CheckedTransformer(memories));
+  const std::map<std::string, Order> orders{{"c", Order::c}, {"fortran", Order::fortran}};
+  app.add_option("--order", options.order, "arrays as (i,j,k,c): c (default), or (c,i,j,k): fortran")
+      ->transform(CLI::CheckedTransformer(orders));
+  app.add_option("--scheme", options.scheme, "the scheme that Lath shall use where it is legal (LATH_SCHEME)")
+      ->check(CLI::IsMember({"auto", "contiguous", "gather", "device_pack", "host_pack", "staged"}));
+  app.add_option("--ranks", options.ranks, "start this many processes here, without an mpiexec")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--verify", options.verify, "compute again on one rank in host memory, and compare");
+  app.add_flag("--order-test", options.order_test,
+               "no file: measure the order of accuracy on an exact solution");
+  app.add_flag("--no-files", options.quiet_files, "write neither receivers nor picture");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    result.exit_status = app.exit(error) == 0 ? 0 : 2;
+    return result;
+  }
+  if (options.file.empty() != options.order_test) {
+    std::cerr << "lath-wave: give either a FILE or --order-test (--help tells more)\n";
+    result.exit_status = 2;
+  }
+  if (options.exchange == Transport::mpi && !options.scheme.empty()) {
+    std::cerr << "lath-wave: --scheme is for --exchange lath\n";
+    result.exit_status = 2;
+  }
+  return result;
+}
+
+}  // namespace lath::wave
