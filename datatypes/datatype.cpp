@@ -80,6 +80,7 @@ void add_block(Node& node, const Datatype& inner, std::int64_t count, std::int64
   node.size = checked_add(node.size, bytes, size_of_type);
   widen(node.bounds, repeat(inner.node().bounds, count, inner.extent(), displacement));
   node.alignment = std::max(node.alignment, inner.alignment());
+  node.sequence = concatenated(node.sequence, repeated(inner.node().sequence, count));
 }
 
 Datatype regular(Combiner combiner, std::int64_t count, std::int64_t block_length, std::int64_t stride,
@@ -92,6 +93,7 @@ Datatype regular(Combiner combiner, std::int64_t count, std::int64_t block_lengt
   if (count == 0 || block_length == 0) return finish(std::move(node));
   node.size =
       checked_multiply(checked_multiply(count, block_length, size_of_type), inner.size(), size_of_type);
+  node.sequence = repeated(inner.node().sequence, count * block_length);
   const Bounds block = repeat(inner.node().bounds, block_length, inner.extent(), 0);
   node.bounds = repeat(block, count, stride_bytes, 0);
   node.alignment = inner.alignment();
@@ -127,6 +129,9 @@ Datatype make_basic(Basic basic) {
                  .marked = false,
                  .data = true};
   node.alignment = type.alignment;
+  for (int i = 0; i < type.members; ++i)
+    node.sequence =
+        concatenated(node.sequence, ElementSequence::of(type.member[static_cast<std::size_t>(i)].element));
   return finish(std::move(node));
 }
 
@@ -213,6 +218,7 @@ Datatype Datatype::struct_(std::span<const std::int64_t> block_lengths,
 Datatype Datatype::resized(std::int64_t lower_bound, std::int64_t extent, const Datatype& inner) {
   Node node = start(Combiner::resized, {&inner, 1});
   node.size = inner.size();
+  node.sequence = inner.node().sequence;
   node.alignment = inner.alignment();
   node.bounds = inner.node().bounds;
   node.bounds.lower = lower_bound;
@@ -225,6 +231,7 @@ Datatype Datatype::resized(std::int64_t lower_bound, std::int64_t extent, const 
 Datatype Datatype::dup(const Datatype& inner) {
   Node node = start(Combiner::dup, {&inner, 1});
   node.size = inner.size();
+  node.sequence = inner.node().sequence;
   node.alignment = inner.alignment();
   node.bounds = inner.node().bounds;
   return finish(std::move(node));
@@ -241,6 +248,7 @@ Datatype Datatype::subarray(std::span<const std::int64_t> sizes, std::span<const
   node.order = order;
   const Datatype lowered = lower_subarray(node, inner);
   node.size = lowered.size();
+  node.sequence = lowered.node().sequence;
   node.bounds = lowered.node().bounds;
   node.alignment = lowered.alignment();
   node.lowered.push_back(lowered);
@@ -264,6 +272,7 @@ Datatype Datatype::darray(std::int64_t size, std::int64_t rank, std::span<const 
   node.order = order;
   const Datatype lowered = lower_darray(node, inner);
   node.size = lowered.size();
+  node.sequence = lowered.node().sequence;
   node.bounds = lowered.node().bounds;
   node.alignment = lowered.alignment();
   node.lowered.push_back(lowered);

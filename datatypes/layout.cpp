@@ -88,8 +88,10 @@ std::string_view name(LayoutKind kind) {
 std::shared_ptr<const Layout::Program> make_program(PlacedForm root) {
   Layout::Program program;
   program.alignment = static_cast<std::int64_t>(largest_alignment);
-  program.hash = hash_of(root);
-  if (!root.form) return std::make_shared<const Layout::Program>(std::move(program));
+  if (!root.form) {
+    program.hash = hash_of(root);
+    return std::make_shared<const Layout::Program>(std::move(program));
+  }
   program.kind = kind_of(*root.form);
   program.bytes = root.form->bytes;
   program.lowest = checked_add(root.offset, root.form->lowest, bound_of_layout);
@@ -103,6 +105,7 @@ std::shared_ptr<const Layout::Program> make_program(PlacedForm root) {
     for (std::int64_t& offset : offsets) offset += root.offset;
     root = {0, make_table(std::move(offsets), table->lengths)};
   }
+  program.hash = hash_of(root);
   program.root = std::move(root);
   return std::make_shared<const Layout::Program>(std::move(program));
 }

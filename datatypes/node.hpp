@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "datatypes/datatype.hpp"
+#include "datatypes/element_sequence.hpp"
 #include "datatypes/layout.hpp"
 
 namespace lath {
@@ -56,8 +57,9 @@ struct Datatype::Node {
   std::int64_t size = 0;
   Bounds bounds;
   std::int64_t alignment = 1;
-  LayoutHash digest;  ///< of the constructor calls: equal for types of the same text
-  int depth = 0;      ///< constructors from here to the deepest basic type
+  ElementSequence sequence;  ///< the type signature
+  LayoutHash digest;         ///< of the constructor calls: equal for types of the same text
+  int depth = 0;             ///< constructors from here to the deepest basic type
 
   [[nodiscard]] std::int64_t extent() const noexcept { return bounds.upper - bounds.lower; }
   /// Of list number i, in bytes and elements.
