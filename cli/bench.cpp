@@ -52,7 +52,6 @@ int in_job_of_two(const std::vector<std::string>& arguments, std::chrono::second
 
 void add_bench(CLI::App& app, Action& action, const std::vector<std::string>& arguments) {
   auto* bench = app.add_subcommand("bench", "Benchmarks");
-  bench->require_subcommand(1);
   bench->add_subcommand("list", "List the message patterns")->callback([&action] { action = list; });
   add_bench_pingpong(*bench, action, arguments);
 #ifdef LATH_WITH_LIBFABRIC

@@ -32,8 +32,9 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv, argv + argc);
   CLI::App app("Lath moves noncontiguous data, in GPU or host memory, between processes.", "lath");
   app.set_version_flag("--version", lath_version());
-  app.require_subcommand(1);
-  lath::cli::Action action;
+  lath::cli::Action action = []() -> int {
+    throw lath::cli::WrongUsage("a subcommand is missing; lath --help and lath bench --help list them");
+  };
   lath::cli::add_info(app, action);
   lath::cli::add_segments(app, action);
   lath::cli::add_explain(app, action);
