@@ -17,6 +17,8 @@ namespace lath::config {
 namespace {
 
 const std::vector<Variable> table{
+    {"LATH_CHECK_BUFFERS", Type::boolean, "0", "",
+     "Whether the buffer of every message is checked for unmapped memory; if not, only that of long ones."},
     {"LATH_CHUNKS_IN_FLIGHT", Type::integer, "4", "",
      "Chunks of one message that may be packed or on the wire at once."},
     {"LATH_CHUNK_BYTES", Type::bytes, "512K", "",
