@@ -99,7 +99,9 @@ class Provider {
   virtual Result send(PeerId peer, std::span<const Segment> list, Context context,
                       unsigned flags) noexcept = 0;
   /// Zero-copy pair, matched by (peer, tag) in posting order; tag within limits().tag_mask. Not every device
-  /// can match by peer: a tag must not be awaited from two peers at the same time.
+  /// can match by peer: a tag must not be awaited from two peers at the same time. A message longer than its
+  /// receive ends it with Code::truncated; devices may lose the connection over that, so it must not be a
+  /// rule.
   virtual Result send_tagged(PeerId peer, std::span<const Segment> list, std::uint64_t tag, Context context,
                              unsigned flags) noexcept = 0;
   virtual Result receive_tagged(PeerId peer, std::span<const Segment> list, std::uint64_t tag,

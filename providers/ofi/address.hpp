@@ -11,12 +11,12 @@ namespace lath::providers::ofi {
 /// What an address tells a peer: whose it is, and where.
 struct Address {
   std::string provider;             ///< libfabric's own provider name, which both sides must share
-  std::uint64_t node = 0;           ///< tells machines apart
+  std::uint64_t node = 0;           ///< tells machines apart, and containers that number processes alone
   std::int64_t process = 0;         ///< the process id on that machine
   std::vector<std::byte> endpoint;  ///< libfabric's address of the endpoint
 };
 
-/// This machine, by its boot; 0 where the system does not tell.
+/// This machine; 0 where the system does not tell.
 [[nodiscard]] std::uint64_t this_node();
 
 [[nodiscard]] std::vector<std::byte> encode(const Address& address);

@@ -40,8 +40,7 @@ std::uint64_t more_bit(unsigned flags) noexcept {
 
 }  // namespace
 
-const OfiProvider::Peer* OfiProvider::find(PeerId peer, std::size_t list_length,
-                                           Result& result) const noexcept {
+OfiProvider::Peer* OfiProvider::find(PeerId peer, std::size_t list_length, Result& result) noexcept {
   if (peer >= peers_.size() || !peers_[peer].connected) {
     result = Result::failure(Code::invalid_argument, "peer " + std::to_string(peer) + " is not connected");
     return nullptr;
@@ -51,18 +50,29 @@ const OfiProvider::Peer* OfiProvider::find(PeerId peer, std::size_t list_length,
                              "a list of " + std::to_string(list_length) + " segments is beyond limits()");
     return nullptr;
   }
+  if (peers_[peer].watch.dead()) {
+    result =
+        Result::failure(Code::unreachable, peers_[peer].text + ": " + peers_[peer].watch.reason(), name_);
+    return nullptr;
+  }
   return &peers_[peer];
 }
 
 Result OfiProvider::posted(long status, OperationPool& pool, Operation* operation,
                            const char* doing) noexcept {
-  if (status == 0) return Result::done();
-  const PeerId peer = operation->peer;
+  Peer& peer = peers_[operation->peer];
+  if (status == 0) {
+    peer.watch.accepted();
+    return Result::done();
+  }
   pool.give_back(operation);
-  if (status == -FI_EAGAIN) return Result::again();
+  if (status == -FI_EAGAIN) {
+    peer.watch.refused();
+    return Result::again();
+  }
   // A full queue is reported so too; it empties as long as something is under way.
   if ((status == -FI_ENOMEM || status == -FI_ENOBUFS) && pool.in_use() > 0) return Result::again();
-  return Result::failure(failure(status, std::string(doing) + ' ' + peers_[peer].text));
+  return Result::failure(failure(status, std::string(doing) + ' ' + peer.text));
 }
 
 void OfiProvider::count(std::span<const Segment> list, unsigned flags) noexcept {
@@ -72,7 +82,7 @@ void OfiProvider::count(std::span<const Segment> list, unsigned flags) noexcept 
   for (const Segment& segment : list) counters_.wire_bytes += segment.length;
 }
 
-Result OfiProvider::inject(const Peer& peer, std::span<const Segment> list) noexcept {
+Result OfiProvider::inject(Peer& peer, std::span<const Segment> list) noexcept {
   std::array<std::byte, most_injected> copy;
   const void* data = list.empty() ? nullptr : list.front().address;
   std::size_t length = list.empty() ? 0 : list.front().length;
@@ -87,15 +97,19 @@ Result OfiProvider::inject(const Peer& peer, std::span<const Segment> list) noex
     data = copy.data();
   }
   const long status = fi_inject(endpoint_.handle.get(), data, length, peer.address);
-  if (status == -FI_EAGAIN) return Result::again();
+  if (status == -FI_EAGAIN) {
+    peer.watch.refused();
+    return Result::again();
+  }
   if (status != 0) return Result::failure(failure(status, "send to " + peer.text));
+  peer.watch.accepted();
   count(list, 0);
   return Result::done();
 }
 
 Result OfiProvider::send(PeerId id, std::span<const Segment> list, Context context, unsigned flags) noexcept {
   Result result = Result::done();
-  const Peer* peer = find(id, list.size(), result);
+  Peer* peer = find(id, list.size(), result);
   if (peer == nullptr) return result;
   if (context == nullptr) return inject(*peer, list);
   Operation* operation = transmits_.take(OperationKind::transmit, id, context);
@@ -116,7 +130,7 @@ Result OfiProvider::send(PeerId id, std::span<const Segment> list, Context conte
 Result OfiProvider::send_tagged(PeerId id, std::span<const Segment> list, std::uint64_t tag, Context context,
                                 unsigned flags) noexcept {
   Result result = Result::done();
-  const Peer* peer = find(id, list.size(), result);
+  Peer* peer = find(id, list.size(), result);
   if (peer == nullptr) return result;
   Operation* operation = transmits_.take(OperationKind::transmit, id, context);
   if (operation == nullptr) return Result::again();
@@ -161,7 +175,7 @@ void OfiProvider::cancel(Context context) noexcept {
 Result OfiProvider::rma(Way way, PeerId id, std::span<const Segment> local,
                         std::span<const RemoteSegment> remote, Context context, unsigned flags) noexcept {
   Result result = Result::done();
-  const Peer* peer = find(id, std::max(local.size(), remote.size()), result);
+  Peer* peer = find(id, std::max(local.size(), remote.size()), result);
   if (peer == nullptr) return result;
   if (!limits_.rma) return Result::failure(Code::not_supported, name_ + " has no RMA");
   Operation* operation = transmits_.take(OperationKind::transmit, id, context);

@@ -27,10 +27,12 @@ OfiProvider::OfiProvider(std::string name, Endpoint endpoint)
       receives_(std::max<std::size_t>(endpoint_.receive_depth - buffers_of(endpoint_), 1)),
       buffer_operations_(buffers_of(endpoint_)),
       buffer_memory_(buffer_operations_.size() * limits_.max_control) {
-  address_ = encode({.provider = endpoint_.info.get()->fabric_attr->prov_name,
-                     .node = this_node(),
-                     .process = getpid(),
-                     .endpoint = endpoint_address(endpoint_)});
+  const Address own{.provider = endpoint_.info.get()->fabric_attr->prov_name,
+                    .node = this_node(),
+                    .process = getpid(),
+                    .endpoint = endpoint_address(endpoint_)};
+  address_ = encode(own);
+  open_ = std::make_unique<OpenEndpoint>(own);
   if (limits_.local_registration)
     buffer_registration_ = std::make_unique<RegisteredMemory>(
         endpoint_, buffer_memory_.data(), buffer_memory_.size(), MemoryKind::host, true, false, next_key_++);
@@ -47,6 +49,7 @@ OfiProvider::OfiProvider(std::string name, Endpoint endpoint)
 }
 
 OfiProvider::~OfiProvider() {
+  open_.reset();
   // The endpoint may write into the buffers until it is closed; a region that is bound to it goes first.
   if (endpoint_.needs(FI_MR_ENDPOINT)) buffer_registration_.reset();
   endpoint_.handle.reset();
@@ -70,16 +73,16 @@ void OfiProvider::check_peer(const Address& address) const {
 PeerId OfiProvider::connect(std::span<const std::byte> bytes) {
   Address address = decode(bytes);
   check_peer(address);
+  const std::uint32_t format = endpoint_.info.get()->addr_format;
+  Peer peer{.text = {}, .watch = PeerWatch(address, format == FI_SOCKADDR_IN || format == FI_SOCKADDR_IN6)};
   // Names are text for some providers: they must not run on.
   address.endpoint.push_back(std::byte{0});
-  Peer peer;
   const int inserted =
       fi_av_insert(endpoint_.addresses.get(), address.endpoint.data(), 1, &peer.address, 0, nullptr);
   if (inserted < 0) throw failure(inserted, "fi_av_insert of a peer's address");
   if (inserted != 1 || peer.address == FI_ADDR_NOTAVAIL)
     throw Error(Code::invalid_argument, "libfabric does not take the peer's address", name_);
   peer.text = printable(endpoint_, address.endpoint.data());
-  peer.connected = true;
   peers_.push_back(std::move(peer));
   return static_cast<PeerId>(peers_.size() - 1);
 }

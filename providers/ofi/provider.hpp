@@ -7,6 +7,7 @@
 #include "providers/ofi/endpoint.hpp"
 #include "providers/ofi/memory.hpp"
 #include "providers/ofi/operation.hpp"
+#include "providers/ofi/peer_watch.hpp"
 #include "providers/provider.hpp"
 
 namespace lath::providers::ofi {
@@ -50,16 +51,17 @@ class OfiProvider final : public Provider {
   struct Peer {
     fi_addr_t address = FI_ADDR_UNSPEC;
     std::string text;  ///< for errors
-    bool connected = false;
+    PeerWatch watch;
+    bool connected = true;
   };
   enum class Way { write, read };
 
   void check_peer(const Address& address) const;
-  Result inject(const Peer& peer, std::span<const Segment> list) noexcept;
+  Result inject(Peer& peer, std::span<const Segment> list) noexcept;
   Result rma(Way way, PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,
              Context context, unsigned flags) noexcept;
   /// The connected peer, or null with the failure in `result`.
-  const Peer* find(PeerId peer, std::size_t list_length, Result& result) const noexcept;
+  Peer* find(PeerId peer, std::size_t list_length, Result& result) noexcept;
   /// What a post came to; gives the operation back unless it was accepted.
   Result posted(long status, OperationPool& pool, Operation* operation, const char* doing) noexcept;
   void count(std::span<const Segment> list, unsigned flags) noexcept;
@@ -74,6 +76,7 @@ class OfiProvider final : public Provider {
   Limits limits_;
   Counters counters_;
   std::vector<std::byte> address_;
+  std::unique_ptr<OpenEndpoint> open_;
   std::vector<Peer> peers_;
   OperationPool transmits_;
   OperationPool receives_;

@@ -1,0 +1,129 @@
+#include "providers/ofi/peer_watch.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace lath::providers::ofi {
+namespace {
+
+constexpr std::chrono::milliseconds between_checks{100};
+
+struct OpenEndpoints {
+  std::mutex mutex;
+  std::map<std::vector<std::byte>, std::shared_ptr<std::atomic<bool>>> flags;
+};
+
+OpenEndpoints& open_endpoints() {
+  // Leaked on purpose: workers may be destroyed with static objects.
+  static auto* instance = new OpenEndpoints;
+  return *instance;
+}
+
+/// A process that ended but was not waited for still has its number; its state tells.
+bool process_gone(std::int64_t process) noexcept {
+  if (kill(static_cast<pid_t>(process), 0) != 0) return errno == ESRCH;
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/%lld/stat", static_cast<long long>(process));
+  std::FILE* file = std::fopen(path.data(), "re");
+  if (file == nullptr) return false;
+  std::array<char, 512> text{};
+  const std::size_t got = std::fread(text.data(), 1, text.size() - 1, file);
+  std::fclose(file);
+  text[got] = '\0';
+  const char* state = std::strrchr(text.data(), ')');
+  return state != nullptr && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+}
+
+}  // namespace
+
+void SocketTraits::destroy(int socket) noexcept {
+  close(socket);
+}
+
+OpenEndpoint::OpenEndpoint(const Address& address)
+    : endpoint_(encode(address)), closed_(std::make_shared<std::atomic<bool>>(false)) {
+  OpenEndpoints& open = open_endpoints();
+  const std::lock_guard lock(open.mutex);
+  open.flags[endpoint_] = closed_;
+}
+
+OpenEndpoint::~OpenEndpoint() {
+  OpenEndpoints& open = open_endpoints();
+  const std::lock_guard lock(open.mutex);
+  closed_->store(true, std::memory_order_relaxed);
+  open.flags.erase(endpoint_);
+}
+
+PeerWatch::PeerWatch(const Address& address, bool internet) {
+  if (address.node != 0 && address.node == this_node()) process_ = address.process;
+  if (internet && address.endpoint.size() <= sizeof port_) {
+    port_length_ = static_cast<socklen_t>(address.endpoint.size());
+    std::memcpy(&port_, address.endpoint.data(), address.endpoint.size());
+  }
+  if (process_ != getpid()) return;
+  OpenEndpoints& open = open_endpoints();
+  const std::lock_guard lock(open.mutex);
+  const auto found = open.flags.find(encode(address));
+  closed_ = found != open.flags.end() ? found->second : std::make_shared<std::atomic<bool>>(true);
+}
+
+const char* PeerWatch::reason() const noexcept {
+  return dead_ ? reason_ : "its worker in this process is closed";
+}
+
+void PeerWatch::check() noexcept {
+  const Clock::time_point now = Clock::now();
+  if (now < next_check_ || dead_) return;
+  next_check_ = now + between_checks;
+  if (process_ != 0 && process_ != getpid() && process_gone(process_)) {
+    dead_ = true;
+    reason_ = "its process has ended";
+    return;
+  }
+  if (port_length_ != 0) check_port();
+}
+
+void PeerWatch::check_port() noexcept {
+  if (!probe_) {
+    probe_.reset(socket(port_.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!probe_) return;
+    if (connect(probe_.get(), reinterpret_cast<const sockaddr*>(&port_), port_length_) == 0)
+      finish_port(0);
+    else if (errno != EINPROGRESS)
+      finish_port(errno);
+    return;
+  }
+  pollfd waited{probe_.get(), POLLOUT, 0};
+  if (poll(&waited, 1, 0) != 1) return;
+  int error = 0;
+  socklen_t length = sizeof error;
+  if (getsockopt(probe_.get(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
+  finish_port(error);
+}
+
+void PeerWatch::finish_port(int error) noexcept {
+  probe_.reset();
+  switch (error) {
+    case ECONNREFUSED:
+      reason_ = "nothing listens at its port";
+      break;
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case ETIMEDOUT:
+      reason_ = "its host does not answer";
+      break;
+    default:
+      return;
+  }
+  dead_ = true;
+}
+
+}  // namespace lath::providers::ofi

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <sys/socket.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/unique_handle.hpp"
+#include "providers/ofi/address.hpp"
+
+namespace lath::providers::ofi {
+
+/// Endpoints that are open in this process. A device that joins two endpoints of one process by plain
+/// pointers must not be used towards a closed one.
+class OpenEndpoint {
+ public:
+  explicit OpenEndpoint(const Address& address);
+  ~OpenEndpoint();
+  OpenEndpoint(const OpenEndpoint&) = delete;
+  OpenEndpoint& operator=(const OpenEndpoint&) = delete;
+
+ private:
+  std::vector<std::byte> endpoint_;
+  std::shared_ptr<std::atomic<bool>> closed_;
+};
+
+struct SocketTraits {
+  using type = int;
+  static constexpr int null() { return -1; }
+  static void destroy(int socket) noexcept;
+};
+
+/// Finds out whether a peer is dead, where the device only goes on refusing: libfabric retries connections
+/// without end. A peer that is merely busy is told apart by asking the system, not by its silence: whether
+/// its process lives, where it is on this node, and whether its port still listens.
+class PeerWatch {
+ public:
+  /// `internet`: the endpoint is an internet socket address.
+  PeerWatch(const Address& address, bool internet);
+
+  /// An operation to the peer was taken.
+  void accepted() noexcept { refusals_ = 0; }
+  /// An operation to the peer was refused. Mostly counts; now and then makes system calls, none of which
+  /// waits.
+  void refused() noexcept {
+    if (++refusals_ % refusals_a_check == 0) check();
+  }
+  [[nodiscard]] bool dead() const noexcept {
+    return dead_ || (closed_ != nullptr && closed_->load(std::memory_order_relaxed));
+  }
+  /// Where dead(): how that was found.
+  [[nodiscard]] const char* reason() const noexcept;
+
+ private:
+  static constexpr std::uint64_t refusals_a_check = 256;
+  using Clock = std::chrono::steady_clock;
+
+  void check() noexcept;
+  void check_port() noexcept;
+  void finish_port(int error) noexcept;
+
+  std::int64_t process_ = 0;  ///< 0 where the peer is on another node
+  sockaddr_storage port_{};
+  socklen_t port_length_ = 0;                  ///< 0 where it has none
+  std::shared_ptr<std::atomic<bool>> closed_;  ///< of an endpoint in this process
+  std::uint64_t refusals_ = 0;
+  Clock::time_point next_check_{};
+  unique_handle<SocketTraits> probe_;
+  bool dead_ = false;
+  const char* reason_ = "";
+};
+
+}  // namespace lath::providers::ofi
