@@ -39,18 +39,24 @@ std::uintptr_t number(const void* address) {
   return reinterpret_cast<std::uintptr_t>(address);
 }
 
-// One call's work: a packed range of a buffer and where its bytes lie packed.
+// One call's work: a packed range of a buffer and where its bytes lie packed. `lowest` is the address of the
+// layout's lowest byte, from which kernels count: the buffer address itself need not be in the same memory,
+// nor in any.
 struct Move {
   Direction direction;
   const Layout& layout;
-  char* base;
+  char* lowest;
   PackedRange range;
   char* packed;
   Stream& stream;
 };
 
+char* lowest_byte(const Layout& layout, const void* base) {
+  return reinterpret_cast<char*>(number(base) + static_cast<std::uintptr_t>(layout.lowest()));
+}
+
 PackedShare share_of(const Move& move, std::int64_t at, std::int64_t begin, const WordSplit& split) {
-  return {move.base,
+  return {move.lowest,
           move.packed + (at - move.range.begin),
           static_cast<std::uint64_t>(begin),
           split.head,
@@ -58,8 +64,8 @@ PackedShare share_of(const Move& move, std::int64_t at, std::int64_t begin, cons
           split.tail};
 }
 
-std::uint64_t geometry_of(const StridedNest& nest, const char* base) {
-  std::uint64_t bits = number(base) + static_cast<std::uint64_t>(nest.offset);
+std::uint64_t geometry_of(const StridedNest& nest, std::uintptr_t first_block) {
+  std::uint64_t bits = first_block;
   bits |= static_cast<std::uint64_t>(nest.loops.empty() ? 0 : nest.block);
   for (const auto& loop : nest.loops)
     if (loop.count > 1) bits |= static_cast<std::uint64_t>(loop.stride);
@@ -91,7 +97,7 @@ struct Packer::State {
         lists(device) {}
 
   Result run(const Move& move) noexcept;
-  Result run_contiguous(const Move& move, std::int64_t offset) noexcept;
+  Result run_contiguous(const Move& move) noexcept;
   Result run_nest(const Move& move, const StridedNest& form) noexcept;
   Result run_lists(const Move& move) noexcept;
   Result run_list(const Move& move, const UploadedList& list, std::int64_t begin, std::int64_t end) noexcept;
@@ -110,13 +116,13 @@ Result Packer::State::run(const Move& move) noexcept {
                                        range.begin, range.end, move.layout.bytes()));
   if (range.bytes() == 0) return Result::done();
   const StridedNest* const form = move.layout.nest();
-  if (form != nullptr && form->loops.empty()) return run_contiguous(move, form->offset);
+  if (form != nullptr && form->loops.empty()) return run_contiguous(move);
   if (form != nullptr && form->loops.size() <= max_rank) return run_nest(move, *form);
   return run_lists(move);
 }
 
-Result Packer::State::run_contiguous(const Move& move, std::int64_t offset) noexcept {
-  char* const user = move.base + offset + move.range.begin;
+Result Packer::State::run_contiguous(const Move& move) noexcept {
+  char* const user = move.lowest + move.range.begin;
   const auto bytes = static_cast<std::size_t>(move.range.bytes());
   return move.direction == Direction::pack ? move.stream.copy(move.packed, user, bytes)
                                            : move.stream.copy(user, move.packed, bytes);
@@ -125,10 +131,12 @@ Result Packer::State::run_contiguous(const Move& move, std::int64_t offset) noex
 Result Packer::State::run_nest(const Move& move, const StridedNest& form) noexcept {
   const auto begin = static_cast<std::uint64_t>(move.range.begin);
   const auto end = static_cast<std::uint64_t>(move.range.end);
-  const auto split = split_words(geometry_of(form, move.base), number(move.packed), begin, end);
+  const auto offset = form.offset - move.layout.lowest();
+  const auto geometry = geometry_of(form, number(move.lowest + offset));
+  const auto split = split_words(geometry, number(move.packed), begin, end);
   NestArguments arguments{};
   arguments.share = share_of(move, move.range.begin, move.range.begin, split);
-  arguments.offset = form.offset;
+  arguments.offset = offset;
   arguments.block = static_cast<std::uint64_t>(form.block);
   arguments.rank = static_cast<int>(form.loops.size());
   std::transform(form.loops.begin(), form.loops.end(), arguments.loops, [](const Loop& loop) {
@@ -160,8 +168,7 @@ Result Packer::State::run_lists(const Move& move) noexcept {
 Result Packer::State::run_list(const Move& move, const UploadedList& list, std::int64_t begin,
                                std::int64_t end) noexcept {
   const std::int64_t first = begin - list.key().begin;
-  const auto geometry =
-      list.geometry() | (number(move.base) + static_cast<std::uint64_t>(list.first_offset()));
+  const auto geometry = list.geometry() | number(move.lowest + list.first_offset());
   const auto* const packed = move.packed + (begin - move.range.begin);
   const auto split = split_words(geometry, number(packed), static_cast<std::uint64_t>(first),
                                  static_cast<std::uint64_t>(end - list.key().begin));
@@ -176,14 +183,14 @@ Packer::~Packer() = default;
 
 Result Packer::pack(const Layout& layout, const void* base, PackedRange range, void* packed,
                     Stream& stream) noexcept {
-  auto* const user = static_cast<char*>(const_cast<void*>(base));
-  return state_->run({Direction::pack, layout, user, range, static_cast<char*>(packed), stream});
+  return state_->run(
+      {Direction::pack, layout, lowest_byte(layout, base), range, static_cast<char*>(packed), stream});
 }
 
 Result Packer::unpack(const Layout& layout, void* base, PackedRange range, const void* packed,
                       Stream& stream) noexcept {
   auto* const bytes = static_cast<char*>(const_cast<void*>(packed));
-  return state_->run({Direction::unpack, layout, static_cast<char*>(base), range, bytes, stream});
+  return state_->run({Direction::unpack, layout, lowest_byte(layout, base), range, bytes, stream});
 }
 
 std::size_t Packer::memory_bytes() const noexcept {

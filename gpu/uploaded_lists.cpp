@@ -29,8 +29,8 @@ void UploadedList::fill(const Layout& layout, const ListKey& key) {
   prefix[0] = 0;
   while (cursor.position() < key.end && count < capacity_) {
     const auto segment = cursor.next(key.end - cursor.position());
-    offsets[count] = segment.offset;
-    geometry |= static_cast<std::uint64_t>(segment.offset - offsets[0]);
+    offsets[count] = segment.offset - layout.lowest();
+    geometry |= static_cast<std::uint64_t>(offsets[count] - offsets[0]);
     geometry |= static_cast<std::uint64_t>(segment.length);
     ++count;
     prefix[count] = prefix[count - 1] + segment.length;

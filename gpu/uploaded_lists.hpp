@@ -20,7 +20,8 @@ struct ListKey {
   friend bool operator==(const ListKey&, const ListKey&) = default;
 };
 
-/// A list of segments in device memory, as the table kernels read it.
+/// A list of segments in device memory, as the table kernels read it. Offsets count from the layout's lowest
+/// byte.
 class UploadedList {
  public:
   UploadedList(int device, std::size_t capacity);
@@ -31,7 +32,7 @@ class UploadedList {
   /// One past the last packed byte listed, in the layout's packed offsets.
   [[nodiscard]] std::int64_t covered() const { return covered_; }
   [[nodiscard]] std::int64_t first_offset() const { return host_offsets()[0]; }
-  /// What a word must divide besides base + first_offset(): distances between segments, and lengths.
+  /// What a word must divide besides the first segment's address: distances between segments, and lengths.
   [[nodiscard]] std::uint64_t geometry() const { return geometry_; }
   [[nodiscard]] const std::int64_t* device_prefix() const {
     return static_cast<std::int64_t*>(device_.data());

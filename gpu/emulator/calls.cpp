@@ -3,6 +3,7 @@
 #include <array>
 
 #include "gpu/emulator/process.hpp"
+#include "gpu/emulator/settings.hpp"
 
 namespace lath::gpu::emulator {
 namespace {
@@ -31,6 +32,7 @@ EntryState* find_entry(std::string_view name) noexcept {
 }
 
 CUresult enter(Entry entry) noexcept {
+  if (entry == Entry::cuInit) settings();
   auto& state = states[static_cast<std::size_t>(entry)];
   const auto number = state.calls.fetch_add(1, std::memory_order_relaxed) + 1;
   if (number >= state.fail_from.load(std::memory_order_acquire) &&

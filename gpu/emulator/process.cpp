@@ -2,13 +2,9 @@
 
 #include <pthread.h>
 
-#include <charconv>
-#include <cstdlib>
-#include <iostream>
-#include <string_view>
 #include <utility>
 
-#include "gpu/emulator/calls.hpp"
+#include "gpu/emulator/settings.hpp"
 
 namespace lath::gpu::emulator {
 namespace {
@@ -18,90 +14,21 @@ std::atomic<Process*> started{nullptr};
 std::atomic<bool> forked{false};
 std::atomic<bool> every_thread{false};
 
-std::string_view setting(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
-
-bool refuse(std::string_view name, std::string_view expected) {
-  std::cerr << "lath emulator: " << name << " is not " << expected << '\n';
-  return false;
-}
-
-bool read_number(std::string_view text, std::uint64_t& out) {
-  const auto [rest, problem] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return problem == std::errc{} && rest == text.data() + text.size();
-}
-
-std::string_view take(std::string_view& text, char separator) {
-  const auto end = text.find(separator);
-  const auto taken = text.substr(0, end);
-  text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-  return taken;
-}
-
-// FUNCTION:N[+][:CODE]
-bool read_failure(std::string_view text) {
-  auto* const entry = find_entry(take(text, ':'));
-  std::string_view number = take(text, ':');
-  const bool for_good = !number.empty() && number.back() == '+';
-  if (for_good) number.remove_suffix(1);
-  std::uint64_t nth = 0;
-  std::uint64_t code = CUDA_ERROR_OUT_OF_MEMORY;
-  if (entry == nullptr || !read_number(number, nth) || nth == 0 ||
-      (!text.empty() && !read_number(text, code)))
-    return false;
-  entry->fail_code = static_cast<CUresult>(code);
-  entry->fail_to = for_good ? UINT64_MAX : nth + 1;
-  entry->fail_from = nth;
-  return true;
-}
-
-bool read_failures() {
-  for (auto rest = setting("LATH_EMULATOR_FAIL"); !rest.empty();)
-    if (!read_failure(take(rest, ','))) return refuse("LATH_EMULATOR_FAIL", "FUNCTION:N[+][:CODE],...");
-  return true;
-}
-
-bool read_threads() {
-  const auto threads = setting("LATH_EMULATOR_THREADS");
-  if (!threads.empty() && threads != "once" && threads != "faithful")
-    return refuse("LATH_EMULATOR_THREADS", "once or faithful");
-  set_faithful(threads == "faithful");
-  return true;
-}
-
-bool read_delay() {
-  std::uint64_t delay = 0;
-  if (const auto text = setting("LATH_EMULATOR_DELAY_US"); !text.empty() && !read_number(text, delay))
-    return refuse("LATH_EMULATOR_DELAY_US", "a number of microseconds");
-  if (delay != 0) set_delay(delay, 1);
-  return true;
-}
-
-bool read_devices(int& out) {
-  std::uint64_t devices = 1;
-  if (const auto text = setting("LATH_EMULATOR_DEVICES");
-      !text.empty() && (!read_number(text, devices) || devices > 16))
-    return refuse("LATH_EMULATOR_DEVICES", "a number up to 16");
-  out = static_cast<int>(devices);
-  return true;
-}
-
 }  // namespace
 
 CUresult initialise() noexcept {
   const std::lock_guard lock(start_mutex);
   if (forked) return CUDA_ERROR_NOT_INITIALIZED;
   if (started != nullptr) return CUDA_SUCCESS;
-  int devices = 1;
-  if (!read_devices(devices) || !read_delay() || !read_threads() || !read_failures())
-    return CUDA_ERROR_INVALID_VALUE;
-  if (devices == 0) return CUDA_ERROR_NO_DEVICE;
+  const auto& chosen = settings();
+  if (!chosen.valid) return CUDA_ERROR_INVALID_VALUE;
+  if (chosen.devices == 0) return CUDA_ERROR_NO_DEVICE;
+  set_delay(chosen.delay_microseconds, 1);
+  set_faithful(chosen.faithful);
   try {
     // The threads behind the streams do not live on in a forked child, and CUDA does not work there either.
     pthread_atfork(nullptr, nullptr, [] { forked = true; });
-    started = new Process(devices);
+    started = new Process(chosen.devices);
   } catch (...) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   }

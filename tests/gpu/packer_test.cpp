@@ -165,6 +165,7 @@ TEST_F(Packing, BL21_FragmentsOfEverySizeEqualTheWhole) {
     std::vector<unsigned char> expected(bytes);
     lath::pack(layout, memory.host(), {0, layout.bytes()}, expected.data());
     const DeviceBuffer packed(0, bytes);
+    const ContextGuard guard(0);
     for (std::int64_t size = 1; size <= 257; size += size < 20 ? 1 : 59) {
       ASSERT_EQ(driver()->cuMemsetD8Async(pointer(packed.data()), 0, bytes, stream->get()), CUDA_SUCCESS);
       for (std::int64_t at = 0; at < layout.bytes(); at += size) {
@@ -280,6 +281,7 @@ TEST_F(Packing, AgainWhileAllListsAreInUse) {
   const DeviceBuffer user(0, 1 << 20);
   const DeviceBuffer packed(0, 1 << 20);
   Gate gate;
+  const ContextGuard guard(0);
   ASSERT_EQ(driver()->cuLaunchHostFunc(stream->get(), Gate::wait, &gate), CUDA_SUCCESS);
   int accepted = 0;
   Result last = Result::done();
