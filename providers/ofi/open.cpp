@@ -60,9 +60,17 @@ std::unique_ptr<Provider> open_any(const std::string& name, const Wish& wish, st
   return nullptr;
 }
 
+std::string all_candidates() {
+  std::string text;
+  for (const std::string& name : candidates()) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "nothing" : text;
+}
+
 std::unique_ptr<Provider> open(std::string_view candidate) {
   if (library() == nullptr) throw Error(Code::not_supported, library_reason(), "ofi");
   const std::string name(candidate);
+  if (offers(name, {.rma = false, .device_memory = false}).empty())
+    throw Error(Code::parse, "libfabric offers no \"" + name + "\" here; it offers " + all_candidates());
   std::string why_not_device = gpu::availability().reason;
   if (gpu::availability().available) {
     auto provider = open_any(name, {.rma = true, .device_memory = true}, why_not_device);
