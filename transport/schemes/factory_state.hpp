@@ -24,6 +24,7 @@ struct SchemeFactory::State {
   static constexpr std::size_t most_segment_arrays = 1024;
 
   providers::Provider& provider;
+  providers::RegistrationCache registrations;  ///< of user memory
   Counters& counters;
   std::size_t chunk_bytes;
   std::size_t array_entries;

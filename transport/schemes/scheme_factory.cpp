@@ -12,6 +12,7 @@ namespace lath::transport {
 
 SchemeFactory::State::State(providers::Provider& used_provider, Counters& used_counters, std::size_t bytes)
     : provider(used_provider),
+      registrations(used_provider),
       counters(used_counters),
       chunk_bytes(bytes),
       array_entries(std::max(list_length(provider.limits(), Direction::send),
@@ -74,7 +75,8 @@ struct SideMaker {
 
   [[nodiscard]] DirectSide direct() const {
     UserRegistration registration;
-    must(registration.make(state.provider, buffer, placement.memory, direction));
+    must(
+        registration.make(state.registrations, state.provider.limits(), buffer, placement.memory, direction));
     return {buffer, std::move(registration), direction, state.arrays};
   }
   [[nodiscard]] BouncePools host_pools() const {
