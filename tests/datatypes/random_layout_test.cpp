@@ -1,7 +1,7 @@
 // Layout, cursor and pack against the typemap oracle, on random nested types.
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 
 #include "datatypes/cursor.hpp"
 #include "datatypes/layout.hpp"
@@ -93,7 +93,8 @@ void check_ranges(const Case& test, const Layout& layout, RandomType& random) {
     const auto length = static_cast<std::size_t>(end - begin);
     std::vector<std::byte> result(length + 1, std::byte{0x5a});
     pack(layout, base, {begin, end}, result.data());
-    ASSERT_EQ(std::memcmp(result.data(), packed.data() + begin, length), 0) << begin << " to " << end;
+    ASSERT_TRUE(std::equal(packed.begin() + begin, packed.begin() + end, result.begin()))
+        << begin << " to " << end;
     ASSERT_EQ(result.back(), std::byte{0x5a});
     std::vector<std::byte> target(memory.size(), std::byte{0});
     std::vector<std::byte> expected(memory.size(), std::byte{0});
