@@ -84,7 +84,7 @@ struct Problem {
 };
 
 /// Time steps are stable up to this times spacing / time_scale_speed().
-inline constexpr double largest_cfl = 1.4;
+inline constexpr double largest_cfl = 1.3;
 
 /// The speed that limits the time step: sqrt(vp^2 + 2 vs^2) of the fastest material, or 1.5 vp of the
 /// material below a free surface.
