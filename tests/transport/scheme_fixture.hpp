@@ -140,7 +140,7 @@ class TestMemory {
     if (kind == Kind::device) code = gpu::driver()->cuMemAlloc_v2(&pointer, bytes);
     if (kind == Kind::pool) code = gpu::driver()->cuMemAllocAsync(&pointer, bytes, stream_->get());
     if (code != gpu::CUDA_SUCCESS)
-      throw gpu::driver_error(code, "allocating test memory of kind " + text(kind));
+      throw gpu::driver_error(static_cast<int>(code), "allocating test memory of kind " + text(kind));
     data_ = pinned != nullptr ? static_cast<std::byte*>(pinned) : reinterpret_cast<std::byte*>(pointer);
     wait();
   }
