@@ -176,7 +176,8 @@ std::vector<FaceReport> LathExchange::report() {
       report.face = face;
       report.type = at.halo.type.text();
       report.bytes = at.halo.type.bytes();
-      check(lath_type_segments(at.type.get(), 1, 0, nullptr, 0, nullptr, &report.segments),
+      std::size_t filled = 0;
+      check(lath_type_segments(at.type.get(), 1, 0, nullptr, 0, &filled, &report.segments),
             "counting segments");
       report.scheme = std::string(lath_request_scheme(at.requests[0].send.get())) + "/" +
                       lath_request_scheme(at.requests[0].receive.get());
