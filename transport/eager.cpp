@@ -68,7 +68,10 @@ Result Engine::send_rts(Request& request) {
   message.side = wire::to_wire(summary(request), request.mixed);
   std::memcpy(frame->data, &message, sizeof message);
   Result result = outbox_.transmit(peer, *frame, sizeof message);
-  if (result.is_done()) return result;
+  if (result.is_done()) {
+    request.announced = true;
+    return result;
+  }
   outbox_.give_back(*frame);
   if (result.is_error()) note_failure(peer, result.error());
   return result;

@@ -151,9 +151,10 @@ Result Engine::start(Request& request) {
     return Result::failure(Code::invalid_argument, "the request is already active");
   request.state = Request::State::active;
   request.error.reset();
-  request.moved = false;
+  request.moved = request.announced = false;
   if (request.kind == Request::Kind::receive) {
     request.status = {};
+    request.peer = nullptr;
     if (Arrival* message = matching_.find_arrival(request.key)) {
       auto& envelope = static_cast<Envelope&>(*message);
       matching_.remove(envelope);

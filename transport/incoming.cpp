@@ -110,7 +110,7 @@ void Engine::on_rts(Peer& peer, const wire::Rts& rts) {
 void Engine::on_addressed_rts(Peer& peer, const wire::Rts& rts) {
   Request* request = find(rts.receiver, peer, "rts");
   if (request == nullptr) return;
-  const bool under_way = request->receiving != nullptr;
+  const bool under_way = rendezvous_.holds(*request) || !request->announced;
   if (request->kind != Request::Kind::get || under_way || rts.side.bytes != request->data.bytes)
     return corrupt(peer, *request, "an rts does not fit the get that it answers");
   Envelope& envelope = envelopes_.take();

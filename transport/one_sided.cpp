@@ -105,6 +105,7 @@ Result OneSided::start(Request& request, const RegionKey& key, std::int64_t offs
 
 void OneSided::start_message(Request& request, const RegionKey& key, std::int64_t offset,
                              const Layout& target) {
+  request.announced = true;
   const std::vector<std::byte> layout = encode(target);
   const std::size_t part = engine_.outbox().frame_bytes() - sizeof(wire::OneSided);
   const std::size_t first = std::min(part, layout.size());
@@ -225,7 +226,7 @@ void OneSided::sent(Request& request) {
 void OneSided::on_placed(Peer& peer, const wire::Placed& placed) {
   Request* request = engine_.find(placed.request, peer, "placed");
   if (request == nullptr) return;
-  if (request->kind != Request::Kind::put || request->one_sided == nullptr)
+  if (request->kind != Request::Kind::put || !request->announced)
     return engine_.corrupt(peer, *request, "a placed for a request that is not a put");
   request->one_sided->placed = true;
   if (request->one_sided->sent) engine_.complete(*request);

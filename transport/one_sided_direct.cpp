@@ -111,9 +111,16 @@ Result OneSided::advance(OneSidedState& state) {
 
 void OneSided::progress() {
   std::erase_if(direct_, [this](Request* request) {
-    Result result = advance(*request->one_sided);
+    OneSidedState& state = *request->one_sided;
+    Result result = advance(state);
     if (result.is_again()) return false;
-    if (result.is_error())
+    // What was refused before anything moved, such as a registration, goes by messages.
+    const bool refused = result.is_error() && state.issued == 0 && request->peer->dead == nullptr;
+    if (refused) {
+      state.source.reset();
+      state.sink.reset();
+      start_message(*request, state.key, state.offset, Layout::contiguous(request->data.bytes));
+    } else if (result.is_error())
       engine_.fail(*request, result.error());
     else
       engine_.complete(*request);

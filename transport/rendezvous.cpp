@@ -7,7 +7,8 @@
 namespace lath::transport {
 
 void Rendezvous::on_abort(Request& request, std::unique_ptr<Error> error) {
-  if (request.receiving != nullptr && request.receiving->active) return;
+  // What still waits here has not been told to the peer, and a receive ends by its own means.
+  if (!request.announced || (request.kind == Request::Kind::get && holds(request))) return;
   if (request.sending == nullptr || !request.sending->active) return engine_.fail(request, *error);
   SendTransfer& transfer = *request.sending;
   if (transfer.error == nullptr) transfer.error = std::move(error);

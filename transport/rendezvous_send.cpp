@@ -24,7 +24,7 @@ PackedRange SendTransfer::range(std::int64_t chunk) const noexcept {
 void Rendezvous::on_cts(Peer& peer, const wire::Cts& cts) {
   Request* request = engine_.find(cts.sender, peer, "cts");
   if (request == nullptr) return;
-  if (request->kind == Request::Kind::receive || request->kind == Request::Kind::get ||
+  if (request->kind == Request::Kind::receive || request->kind == Request::Kind::get || !request->announced ||
       cts.end > request->data.bytes)
     return engine_.corrupt(peer, *request, "a cts does not fit the message that it answers");
   if (request->sending == nullptr) {

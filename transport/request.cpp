@@ -47,7 +47,7 @@ void RequestPool::give_back(Request& request) noexcept {
   request.state = Request::State::free;
   if (++request.generation == 0) request.generation = 1;
   request.persistent = request.detached = request.synchronous = false;
-  request.posted = request.device = request.mixed = request.moved = false;
+  request.posted = request.device = request.mixed = request.moved = request.announced = false;
   request.peer = nullptr;
   request.data.layout.reset();
   request.error.reset();

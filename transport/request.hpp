@@ -63,6 +63,7 @@ struct Request : Posted, Outgoing {
   bool device = false;       ///< any of the buffer is device memory
   bool mixed = false;        ///< device and host memory in one buffer
   bool moved = false;        ///< scheme is known
+  bool announced = false;    ///< the peer knows its id: messages may name it
   Scheme scheme = Scheme::staged;
   std::uint32_t index = 0;  ///< in the pool
   std::uint32_t generation = 1;
