@@ -22,6 +22,7 @@ using namespace lath::wave;
 
 std::string where(Memory memory) {
   if (memory == Memory::host) return "host memory";
+  if (!gpu::availability().available) return "device memory";
   return gpu::availability().emulated ? "emulated device memory"
                                       : "memory of " + gpu::availability().device_name;
 }
@@ -60,13 +61,24 @@ void write_files(const Problem& problem, const Outcome& outcome) {
   }
 }
 
-void print_outcome(const Problem& problem, const Outcome& outcome) {
+/// Lath takes another scheme where the one asked for is not legal.
+void print_scheme_note(const Options& options, const Outcome& outcome) {
+  if (options.scheme.empty() || options.scheme == "auto") return;
+  for (const FaceReport& report : outcome.reports) {
+    if (report.scheme == options.scheme + "/" + options.scheme) continue;
+    fmt::print("scheme {} is not legal for every face here (lath explain TYPE tells why)\n", options.scheme);
+    return;
+  }
+}
+
+void print_outcome(const Problem& problem, const Options& options, const Outcome& outcome) {
   if (problem.mode == Problem::Mode::manufactured) fmt::print("largest error: {:.3e}\n", outcome.error);
   fmt::print("largest displacement at the end: {:.3e}\n", outcome.peak);
   fmt::print("time stepping: {:.2f} s, {:.3f} ms a step\n", outcome.seconds,
              1e3 * outcome.seconds / static_cast<double>(problem.steps));
   fmt::print("exchange over {}, {} exchanges a step:\n{}", outcome.carrier, exchanges_a_step,
              exchange_table(outcome.reports, problem.steps));
+  print_scheme_note(options, outcome);
 }
 
 int verdict(bool passed) {
@@ -97,7 +109,7 @@ int run_file(const Options& options, Ranks& ranks) {
   const Outcome outcome = compute(problem, options, ranks);
   if (speaks) {
     if (!options.quiet_files) write_files(problem, outcome);
-    print_outcome(problem, outcome);
+    print_outcome(problem, options, outcome);
     fmt::print("checksum: {:016x}\n", outcome.checksum);
     std::fflush(stdout);
   }

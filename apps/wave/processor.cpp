@@ -40,8 +40,8 @@ void* Storage::data() const noexcept {
 Processor::Processor(Memory memory) : memory_(memory) {
   if (memory == Memory::host) return;
   if (!gpu::availability().available) {
-    throw Error(Code::not_supported, "no device memory: " + gpu::availability().reason +
-                                         " (LATH_GPU=emulated gives Lath's emulator)");
+    throw Error(Code::not_supported, "no device memory here: " + gpu::availability().reason +
+                                         " (without a GPU, LATH_GPU=emulated gives Lath's emulator)");
   }
   module_ = std::make_unique<gpu::Module>(0, kernel_image());
   stream_ = std::make_unique<gpu::Stream>(0);
