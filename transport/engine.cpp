@@ -16,6 +16,8 @@ namespace lath::transport {
 namespace {
 
 constexpr std::int64_t smallest_window = 256 * 1024;
+/// Polls without news after which a provider is taken to have nothing under way.
+constexpr int quiet_polls = 16;
 constexpr auto closing_time = std::chrono::seconds(2);
 
 std::uint64_t random_id() {
@@ -55,8 +57,12 @@ Engine::Engine(Worker& worker, std::unique_ptr<providers::Provider> provider)
 Engine::~Engine() {
   rendezvous_.cancel_all();
   const auto end = std::chrono::steady_clock::now() + closing_time;
-  while (operations_ > 0 && std::chrono::steady_clock::now() < end)
-    if (provider_->poll(*this).is_error()) break;
+  // Also what was injected, and has no completion, may still have to leave.
+  for (int quiet = 0; operations_ > 0 || quiet < quiet_polls;) {
+    const Result result = provider_->poll(*this);
+    if (result.is_error() || std::chrono::steady_clock::now() > end) break;
+    quiet = result.is_done() ? 0 : quiet + 1;
+  }
   if (operations_ > 0) log::warn("{} operations had not ended when a worker closed", operations_);
   for (auto& peer : peers_) (void)outbox_.drop_backlog(*peer);
   rendezvous_.drop_all();
