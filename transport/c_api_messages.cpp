@@ -57,7 +57,8 @@ lath_status send(lath_peer to, const void* buffer, int64_t count, lath_type type
     check_tag(tag);
     Request* request = nullptr;
     const Data data = data_of(buffer, count, type);
-    return started(peer.engine().worker().send(peer, data, context, tag, synchronous, request), request, out);
+    const Result result = peer.engine().worker().send(peer, data, context, tag, synchronous, request);
+    return started(result, request, out);
   });
 }
 
@@ -121,7 +122,8 @@ lath_status lath_receive(lath_worker worker, void* buffer, int64_t count, lath_t
     not_null(request, "request");
     Request* made = nullptr;
     const Data data = data_of(buffer, count, type);
-    return started(worker_of(worker).receive(data, wanted(source, context, tag), made), made, request);
+    const Result result = worker_of(worker).receive(data, wanted(source, context, tag), made);
+    return started(result, made, request);
   });
 }
 
@@ -133,7 +135,8 @@ lath_status lath_send_init(lath_peer to, const void* buffer, int64_t count, lath
     check_tag(tag);
     Request* made = nullptr;
     const Data data = data_of(buffer, count, type);
-    return started(peer.engine().worker().prepare_send(peer, data, context, tag, made), made, request);
+    const Result result = peer.engine().worker().prepare_send(peer, data, context, tag, made);
+    return started(result, made, request);
   });
 }
 
@@ -143,8 +146,8 @@ lath_status lath_receive_init(lath_worker worker, void* buffer, int64_t count, l
     not_null(request, "request");
     Request* made = nullptr;
     const Data data = data_of(buffer, count, type);
-    return started(worker_of(worker).prepare_receive(data, wanted(source, context, tag), made), made,
-                   request);
+    const Result result = worker_of(worker).prepare_receive(data, wanted(source, context, tag), made);
+    return started(result, made, request);
   });
 }
 
@@ -197,7 +200,8 @@ lath_status lath_receive_matched(lath_message message, void* buffer, int64_t cou
     Request* made = nullptr;
     const Data data = data_of(buffer, count, type);
     Worker& worker = envelope.peer->engine().worker();
-    return started(worker.receive_matched(envelope, data, made), made, request);
+    const Result result = worker.receive_matched(envelope, data, made);
+    return started(result, made, request);
   });
 }
 
