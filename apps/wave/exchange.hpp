@@ -10,8 +10,15 @@
 #include "apps/wave/halo.hpp"
 #include "apps/wave/processor.hpp"
 #include "apps/wave/ranks.hpp"
+#include "base/error.hpp"
 
 namespace lath::wave {
+
+/// A failure of this rank's messages, which the other ranks may not have seen.
+class ExchangeFailure : public Error {
+ public:
+  using Error::Error;
+};
 
 /// What the exchange of one face came to.
 struct FaceReport {
@@ -38,7 +45,7 @@ class Exchange {
   [[nodiscard]] virtual std::string carrier() const = 0;
 };
 
-/// Through Lath's C API with persistent requests. Throws Error with lath_last_error()'s text.
+/// Through Lath's C API with persistent requests. Throws ExchangeFailure with lath_last_error()'s text.
 [[nodiscard]] std::unique_ptr<Exchange> lath_exchange(Ranks& ranks, const Block& block, Order order,
                                                       const std::vector<double*>& fields);
 

@@ -2,7 +2,6 @@
 #include <thread>
 
 #include "apps/wave/exchange.hpp"
-#include "base/error.hpp"
 #include "base/unique_handle.hpp"
 #include "lath/lath.h"
 
@@ -29,7 +28,7 @@ struct RequestTraits {
 
 void check(lath_status status, const std::string& doing) {
   if (status == LATH_OK) return;
-  throw Error(static_cast<Code>(-static_cast<int>(status)), doing + ": " + lath_last_error());
+  throw ExchangeFailure(static_cast<Code>(-static_cast<int>(status)), doing + ": " + lath_last_error());
 }
 
 class LathExchange : public Exchange {

@@ -136,7 +136,7 @@ int exit_status(const Error& error) {
   const bool input = error.domain() == Domain::lath &&
                      (error.lath_code() == Code::parse || error.lath_code() == Code::not_supported ||
                       error.lath_code() == Code::invalid_argument);
-  return input || error.domain() == Domain::system ? 2 : 1;
+  return input ? 2 : 1;
 }
 
 int run(const Options& options, int argc, char** argv) {
@@ -146,18 +146,21 @@ int run(const Options& options, int argc, char** argv) {
     return transport::start_local(options.ranks, arguments);
   }
   const std::unique_ptr<Ranks> ranks = join_ranks(options.exchange == Transport::mpi);
-  int status = 0;
+  const auto report = [&](const Error& error) {
+    fmt::print(stderr, "lath-wave: rank {}: {}\n", ranks->rank(), error.what());
+  };
   try {
-    status = options.order_test ? run_order_test(options, *ranks) : run_file(options, *ranks);
+    return options.order_test ? run_order_test(options, *ranks) : run_file(options, *ranks);
+  } catch (const ExchangeFailure& failure) {
+    report(failure);
   } catch (const Error& error) {
-    status = exit_status(error);
-    if (ranks->rank() == 0 || status == 1) {
-      fmt::print(stderr, "lath-wave: rank {}: {}\n", ranks->rank(), error.what());
-    }
-    // The others may wait for this rank in a message; what started them ends them.
-    if (ranks->size() > 1 && status == 1) std::_Exit(status);
+    const int status = exit_status(error);
+    if (status == 1 || ranks->rank() == 0) report(error);
+    if (status == 2) return status;  // every rank has come here
   }
-  return status;
+  // The others may wait for this rank in a message; what started them ends them.
+  if (ranks->size() > 1) std::_Exit(1);
+  return 1;
 }
 
 }  // namespace

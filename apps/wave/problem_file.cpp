@@ -187,7 +187,7 @@ Problem read_problem(const std::string& path) {
   std::stringstream text;
   if (file) text << file.rdbuf();
   if (!file || (text.fail() && file.peek() != std::ifstream::traits_type::eof())) {
-    throw Error(Domain::system, errno, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+    throw Error(Code::invalid_argument, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   }
   return parse_problem(text.str(), path);
 }

@@ -8,7 +8,7 @@
 namespace lath::wave {
 
 /// Reads a problem from a TOML file (docs/wave.md lists the keys). Throws Error(parse) that names the file,
-/// the line and the key, and Error(system) where the file cannot be read.
+/// the line and the key, and Error(invalid_argument) where the file cannot be read.
 [[nodiscard]] Problem read_problem(const std::string& path);
 
 /// The same from text; `name` stands for the file in messages.

@@ -111,7 +111,7 @@ TEST(ProblemFile, AMissingFileIsNamed) {
     static_cast<void>(read_problem("/nonexistent/wave.toml"));
     FAIL();
   } catch (const lath::Error& error) {
-    EXPECT_EQ(error.domain(), lath::Domain::system);
+    EXPECT_EQ(error.lath_code(), lath::Code::invalid_argument);
     EXPECT_THAT(error.what(), testing::HasSubstr("/nonexistent/wave.toml: No such file"));
   }
 }
