@@ -81,7 +81,7 @@ std::string as_text(const Information& information) {
   if (!information.worker.problem.empty())
     fmt::format_to(to, "  no worker: {}\n", information.worker.problem);
   for (const MemoryItem& item : information.worker.items)
-    fmt::format_to(to, "  {:<28} {:>12} bytes at start; {}\n", item.what, item.bytes, item.bound);
+    fmt::format_to(to, "  {}: {} bytes at start; bound: {}\n", item.what, item.bytes, item.bound);
   fmt::format_to(to, "\nvariables\n");
   append_variables(out, information);
   return fmt::to_string(out);

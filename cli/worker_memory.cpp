@@ -1,22 +1,16 @@
-#include <fmt/format.h>
-
-#include "base/counters.hpp"
 #include "base/error.hpp"
 #include "cli/information.hpp"
-#include "transport/scheme.hpp"
+#include "transport/worker.hpp"
 
 namespace lath::cli {
 
 WorkerMemory worker_memory() {
   WorkerMemory out;
   try {
-    const auto provider = providers::open();
-    Counters counters;
-    const transport::SchemeFactory factory(*provider, counters);
-    out.provider = provider->name();
-    out.items.push_back({"provider's buffers", provider->memory_bytes(), "fixed"});
-    out.items.push_back({"bounce buffers", factory.memory_bytes(),
-                         fmt::format("at most {} bytes", factory.memory_limit_bytes())});
+    transport::Worker worker(providers::open());
+    out.provider = worker.provider_name();
+    for (auto& use : worker.memory())
+      out.items.push_back({std::move(use.what), use.bytes, std::move(use.bound)});
   } catch (const Error& error) {
     out.problem = error.what();
   }
