@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <stdexcept>
 
 namespace lath::providers::ofi {
@@ -30,7 +31,14 @@ void find(void* handle, Function& function, const char* name, const char* versio
   function = reinterpret_cast<Function>(symbol);
 }
 
+// libfabric brings libpsm_infinipath along, whose constructor takes over the process's fatal signals to write
+// "*.btr" files into the current folder. A user who wants them sets the variable to 0.
+void decline_signal_handlers() {
+  setenv("IPATH_NO_BACKTRACE", "1", 0);
+}
+
 Loaded load() {
+  decline_signal_handlers();
   Loaded loaded;
   void* handle = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
