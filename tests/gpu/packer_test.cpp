@@ -21,7 +21,10 @@ class Twin {
       : host_(static_cast<std::size_t>(layout.highest() - layout.lowest()) + skew + 1),
         device_(0, host_.size()),
         origin_(static_cast<std::int64_t>(skew) - layout.lowest()) {
-    for (auto& byte : host_) byte = static_cast<unsigned char>(random());
+    for (std::size_t i = 0; i < host_.size(); i += sizeof(std::uint64_t)) {
+      const std::uint64_t eight = random();
+      std::memcpy(&host_[i], &eight, std::min(sizeof eight, host_.size() - i));
+    }
     EXPECT_TRUE(is_done(copy_and_wait(device_.data(), host_.data(), host_.size())));
   }
   /// The layout's buffer address; the skew of the two is the same, not their alignment.
