@@ -34,7 +34,8 @@ lath_status lath_gpu_alloc(size_t bytes, void** address) {
     const gpu::ContextGuard guard(0);
     CUdeviceptr memory = 0;
     if (const auto code = gpu::driver()->cuMemAlloc_v2(&memory, bytes); code != CUDA_SUCCESS)
-      throw gpu::driver_error(code, fmt::format("allocating {} bytes of GPU memory", bytes));
+      throw gpu::driver_error(static_cast<int>(code),
+                              fmt::format("allocating {} bytes of GPU memory", bytes));
     *address = reinterpret_cast<void*>(memory);
     return LATH_OK;
   });
@@ -50,7 +51,7 @@ lath_status lath_gpu_free(void* address) {
     const gpu::ContextGuard guard(info.device);
     if (const auto code = gpu::driver()->cuMemFree_v2(reinterpret_cast<CUdeviceptr>(address));
         code != CUDA_SUCCESS)
-      throw gpu::driver_error(code, "freeing GPU memory");
+      throw gpu::driver_error(static_cast<int>(code), "freeing GPU memory");
     return LATH_OK;
   });
 }
