@@ -14,6 +14,4 @@ cp "$root$prefix/share/lath/examples/halo.c" "$root/halo.c"
 export LD_LIBRARY_PATH=$root$prefix/$libdir LATH_GPU=none
 [[ $("$root/halo" | grep -c '300 of 300 ghost cells are right') == 2 ]]
 [[ $("$root$prefix/bin/lath" segments 'vector(2,1,2,int)') == $'0 4\n8 4' ]]
-# Without LATH_EMULATOR the installed library finds the installed emulator.
-LATH_GPU=emulated "$root$prefix/bin/lath" --version
 echo "install: the example runs against the installed library"
