@@ -27,13 +27,14 @@ std::uintptr_t address_of(const Data& data, std::int64_t offset) noexcept {
   return reinterpret_cast<std::uintptr_t>(data.address) + static_cast<std::uintptr_t>(offset);
 }
 
-// Reads a byte of our own memory by a system call, which answers where a load would end the process. Systems
-// that forbid the call are taken to say yes.
-bool can_read(std::uintptr_t address) noexcept {
-  char byte = 0;
-  iovec to{&byte, 1};
-  iovec from{reinterpret_cast<void*>(address), 1};
-  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 || errno != EFAULT;
+// Reads two bytes of our own memory by a system call, which answers where a load would end the process.
+// Systems that forbid the call are taken to say yes.
+bool can_read(std::uintptr_t first, std::uintptr_t last) noexcept {
+  char bytes[2] = {};
+  const iovec to{bytes, 2};
+  const iovec from[2] = {{reinterpret_cast<void*>(first), 1}, {reinterpret_cast<void*>(last), 1}};
+  const ssize_t read = process_vm_readv(getpid(), &to, 1, from, 2, 0);
+  return read == 2 || (read < 0 && errno != EFAULT);
 }
 
 // msync with MS_ASYNC starts no writing; it walks the mappings and reports a gap with ENOMEM.
@@ -43,7 +44,7 @@ bool is_mapped(std::uintptr_t begin, std::int64_t bytes) noexcept {
   const std::uintptr_t first = begin / page * page;
   if (end < begin) return false;
   if (msync(reinterpret_cast<void*>(first), end - first, MS_ASYNC) != 0 && errno == ENOMEM) return false;
-  return can_read(begin) && can_read(end - 1);
+  return can_read(begin, end - 1);
 }
 
 bool is_device(std::uintptr_t address) noexcept {

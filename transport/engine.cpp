@@ -206,11 +206,8 @@ Result Engine::progress() {
   deliveries_.progress();
   rendezvous_.progress();
   one_sided_.progress();
-  while (!lost_.empty()) {
-    Peer& peer = *lost_.back();
-    lost_.pop_back();
-    bury(peer);
-  }
+  bury_lost();
+  if (result.is_error()) fail_all(result.error());
   return result;
 }
 
@@ -290,18 +287,24 @@ void Engine::lose(Peer& peer, const Error& why) {
 }
 
 void Engine::fail_all(const Error& why) {
+  rendezvous_.abandon(why);
+  one_sided_.abandon(why);
   for (auto& peer : peers_) lose(*peer, why);
-  while (!lost_.empty()) {
-    Peer& peer = *lost_.back();
-    lost_.pop_back();
-    bury(peer);
-  }
+  bury_lost();
   matching_.for_each_posted([&](Posted& posted) {
     auto& request = static_cast<Request&>(posted);
     matching_.withdraw(request);
     request.posted = false;
     fail(request, why);
   });
+}
+
+void Engine::bury_lost() {
+  while (!lost_.empty()) {
+    Peer& peer = *lost_.back();
+    lost_.pop_back();
+    bury(peer);
+  }
 }
 
 // Ends what a lost peer will never end. Receives from any source go on.

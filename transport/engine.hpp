@@ -98,8 +98,6 @@ class Engine final : private providers::Events {
   void lose(Peer& peer, const Error& why);
   /// Loses the peer if that is what the error says.
   void note_failure(Peer& peer, const Error& why);
-  /// The provider is broken: every peer is lost, and every posted receive fails.
-  void fail_all(const Error& why);
 
   /// Messages of workers that are not connected yet, bytes.
   static constexpr std::size_t most_held_bytes = std::size_t{64} << 20;
@@ -122,6 +120,9 @@ class Engine final : private providers::Events {
   void on_window(Peer& peer, const wire::Window& window);
   void deliver(Request& request, const MatchKey& key, std::span<const std::byte> payload);
   void consume(Peer& peer, std::int64_t bytes);
+  /// The provider is broken: every peer is lost, and every posted receive fails.
+  void fail_all(const Error& why);
+  void bury_lost();
   void bury(Peer& peer);
 
   Worker& worker_;

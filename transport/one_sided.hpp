@@ -91,6 +91,7 @@ class OneSided {
   void lose(Peer& peer, const Error& why);
   void progress();
   void drop_all() noexcept;
+  void abandon(const Error& why);
   /// Whether the request's data is read or written directly.
   [[nodiscard]] bool holds(const Request& request) const noexcept;
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return layout_bytes_; }

@@ -139,6 +139,12 @@ void OneSided::drop_all() noexcept {
   direct_.clear();
 }
 
+void OneSided::abandon(const Error& why) {
+  const std::vector<Request*> requests = direct_;
+  drop_all();
+  for (Request* request : requests) engine_.fail(*request, why);
+}
+
 bool OneSided::holds(const Request& request) const noexcept {
   return std::find(direct_.begin(), direct_.end(), &request) != direct_.end();
 }

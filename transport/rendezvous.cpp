@@ -72,6 +72,20 @@ void Rendezvous::drop_all() noexcept {
   receiving_.clear();
 }
 
+void Rendezvous::abandon(const Error& why) {
+  std::vector<Request*> requests;
+  for (SendTransfer* transfer : sending_) {
+    transfer->active = false;
+    requests.push_back(transfer->request);
+  }
+  for (ReceiveTransfer* transfer : receiving_) {
+    transfer->active = false;
+    requests.push_back(transfer->request);
+  }
+  drop_all();
+  for (Request* request : requests) engine_.fail(*request, why);
+}
+
 bool Rendezvous::holds(const Request& request) const noexcept {
   if (request.sending != nullptr && request.sending->active) return true;
   if (request.receiving != nullptr && request.receiving->active) return true;

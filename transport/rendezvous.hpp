@@ -118,6 +118,8 @@ class Rendezvous {
   /// Asks the provider to give every posted receive back; and, when it has, releases everything.
   void cancel_all() noexcept;
   void drop_all() noexcept;
+  /// Fails everything at once, also what the provider still holds: for a provider that is broken.
+  void abandon(const Error& why);
   /// Whether the request's data is moving, or waits to.
   [[nodiscard]] bool holds(const Request& request) const noexcept;
   [[nodiscard]] bool idle() const noexcept {

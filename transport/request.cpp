@@ -22,7 +22,7 @@ Request::Request() {
 }
 Request::~Request() = default;
 
-static_assert(sizeof(Request) <= 320, "what an outstanding message costs is documented");
+static_assert(sizeof(Request) <= 256, "what an outstanding message costs is documented");
 
 Request& RequestPool::take() {
   if (free_ == nullptr) {

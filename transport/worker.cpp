@@ -153,8 +153,7 @@ Outcome Worker::wait(Request& request) {
     {
       const auto held = lock();
       if (request.is_complete() || request.state == Request::State::inactive) return take_outcome(request);
-      Result result = engine_->progress();
-      if (result.is_error()) engine_->fail_all(result.error());
+      const Result result = engine_->progress();
       if (request.is_complete()) return take_outcome(request);
       if (result.is_done()) polls = 0;
     }

@@ -114,7 +114,8 @@ typedef enum lath_thread_mode {
 
 /* Opens the network. provider is "ofi:tcp", "ofi", ... or NULL for LATH_PROVIDER, or else the best that works. */
 LATH_API lath_status lath_worker_create(const char *provider, lath_thread_mode mode, lath_worker *worker);
-/* Ends outstanding requests with LATH_ERR_CANCELLED and closes. NULL is ignored. */
+/* Closes. Outstanding requests end unfinished, and the handles of the worker's requests, peers, messages and regions with them.
+ * NULL is ignored. */
 LATH_API void lath_worker_destroy(lath_worker worker);
 /* The provider in use, such as "ofi:shm"; valid as long as the worker. */
 LATH_API const char *lath_worker_provider(lath_worker worker);
