@@ -157,7 +157,7 @@ static void finish_at_target(lath_request *request) {
 }
 
 static void one_sided(void) {
-  lath_type integer, vector;
+  lath_type integer = NULL, vector = NULL;
   lath_region region;
   char key[256];
   size_t length = sizeof key;
