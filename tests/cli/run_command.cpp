@@ -62,8 +62,8 @@ Finished run(const std::vector<std::string>& command, const std::vector<std::str
 }
 
 std::string command_path() {
-  const char* path = std::getenv("LATH_COMMAND");
-  if (path == nullptr) throw std::runtime_error("LATH_COMMAND must hold the path of the lath command");
+  const char* path = std::getenv("COMMAND_UNDER_TEST");
+  if (path == nullptr) throw std::runtime_error("COMMAND_UNDER_TEST must hold the path of the lath command");
   return path;
 }
 

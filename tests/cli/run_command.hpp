@@ -11,7 +11,7 @@ struct Finished {
   std::string out, err;
 };
 
-/// Runs the `lath` command (environment variable LATH_COMMAND of the test) with arguments, and with
+/// Runs the `lath` command (environment variable COMMAND_UNDER_TEST of the test) with arguments, and with
 /// `environment`
 /// ("NAME=value") on top of this process' own.
 Finished lath(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {});
