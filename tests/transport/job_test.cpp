@@ -39,13 +39,13 @@ int exchange(Job& job, int expected_size) {
 /// The first process only makes the progress that lets the second one come.
 int progress_while_waiting(Job& job) {
   const int gate = std::atoi(std::getenv("JOB_TEST_GATE"));
+  bool opened = false;  // used until the last wait has ended
   if (job.rank() == 1) {
     char byte = 0;
     if (read(gate, &byte, 1) != 1) return 30;
   } else {
     const int opener = std::atoi(std::getenv("JOB_TEST_OPENER"));
-    bool opened = false;
-    job.while_waiting([&] {
+    job.while_waiting([&opened, opener] {
       if (!opened) opened = write(opener, "x", 1) == 1;
     });
   }
