@@ -2,14 +2,31 @@
 
 #include <sched.h>
 
+#include <mutex>
+
 #include "base/config.hpp"
+#include "base/log.hpp"
 
 namespace lath::transport {
+namespace {
+
+/// A misspelt variable would otherwise be a setting that silently does nothing.
+void warn_of_unknown_variables() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    for (const config::Unknown& variable : config::unknown())
+      log::warn("{} is not a variable of Lath; did you mean {}?", variable.name, variable.nearest);
+  });
+}
+
+}  // namespace
 
 Worker::Worker(std::unique_ptr<providers::Provider> provider, ThreadMode mode)
     : mode_(mode),
       spin_(config::integer("LATH_SPIN")),
-      engine_(std::make_unique<Engine>(*this, std::move(provider))) {}
+      engine_(std::make_unique<Engine>(*this, std::move(provider))) {
+  warn_of_unknown_variables();
+}
 
 Worker::~Worker() = default;
 
