@@ -15,19 +15,22 @@ enum { ROWS = 300, COLUMNS = 200 }; /* the last column of process 0 and the firs
 
 static double grid[ROWS][COLUMNS];
 
-static void check(lath_status status, const char *doing) {
+static void check(lath_status status, const char* doing) {
   if (status == LATH_OK) return;
   fprintf(stderr, "halo: %s: %s\n", doing, lath_last_error());
   exit(1);
 }
 
 /* Any way to bring a few bytes to the other process will do. */
-static void swap_addresses(int socket, const void *mine, size_t length, void *theirs) {
+static void swap_addresses(int socket, const void* mine, size_t length, void* theirs) {
   memset(theirs, 0, 1024);
-  if (write(socket, mine, length) != (ssize_t)length || read(socket, theirs, 1024) != (ssize_t)length) exit(1);
+  if (write(socket, mine, length) != (ssize_t)length || read(socket, theirs, 1024) != (ssize_t)length)
+    exit(1);
 }
 
-static double value(int rank, int row) { return 1000.0 * (rank + 1) + row; }
+static double value(int rank, int row) {
+  return 1000.0 * (rank + 1) + row;
+}
 
 static int run(int rank, int socket) {
   const int edge = rank == 0 ? COLUMNS - 2 : 1;
@@ -55,8 +58,8 @@ static int run(int rank, int socket) {
 
   int wrong = 0;
   for (int row = 0; row < ROWS; ++row) wrong += grid[row][ghost] != value(1 - rank, row);
-  printf("process %d over %s: %d of %d ghost cells are right\n", rank, lath_worker_provider(worker), ROWS - wrong,
-         ROWS);
+  printf("process %d over %s: %d of %d ghost cells are right\n", rank, lath_worker_provider(worker),
+         ROWS - wrong, ROWS);
 
   /* What was sent last may still be on its way: keep things moving until the other process is done, too. */
   char done = 1;

@@ -19,11 +19,11 @@ void need_gpu() {
 }  // namespace
 
 int lath_gpu_available(void) {
-  try {
-    return gpu::availability().available ? 1 : 0;
-  } catch (...) {
-    return 0;
-  }
+  const lath_status status = guarded([] {
+    need_gpu();
+    return LATH_OK;
+  });
+  return status == LATH_OK ? 1 : 0;
 }
 
 lath_status lath_gpu_alloc(size_t bytes, void** address) {

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "providers/registry.hpp"
@@ -60,6 +62,28 @@ lath_status send(lath_peer to, const void* buffer, int64_t count, lath_type type
     const Result result = peer.engine().worker().send(peer, data, context, tag, synchronous, request);
     return started(result, request, out);
   });
+}
+
+bool of_several_workers(std::span<const lath_request> requests) {
+  const Worker* seen = nullptr;
+  for (const lath_request request : requests) {
+    if (request == nullptr) continue;
+    const Worker* worker = &worker_of(request_of(request));
+    if (seen != nullptr && worker != seen) return true;
+    seen = worker;
+  }
+  return false;
+}
+
+/// Requests of several workers may wait for each other, so that all their workers must make progress.
+Outcome wait_driving_all(Request& request, std::span<const lath_request> pending) {
+  for (;;) {
+    if (Outcome outcome = worker_of(request).test(request); outcome.complete) return outcome;
+    for (const lath_request other : pending)
+      // A worker's own failure shows in its requests.
+      if (other != nullptr) static_cast<void>(worker_of(request_of(other)).progress());
+    sched_yield();
+  }
 }
 
 }  // namespace
@@ -235,16 +259,19 @@ lath_status lath_wait(lath_request* request, lath_message_status* status) {
 lath_status lath_wait_all(size_t count, lath_request* requests, lath_message_status* statuses) {
   return guarded([&] {
     if (count > 0) not_null(requests, "requests");
+    const std::span<lath_request> waited(requests, count);
+    const bool several = of_several_workers(waited);
     std::unique_ptr<Error> first;
     for (std::size_t i = 0; i < count; ++i) {
-      if (requests[i] == nullptr) {
+      if (waited[i] == nullptr) {
         if (statuses != nullptr) fill(&statuses[i], MessageStatus{}, LATH_OK);
         continue;
       }
-      Request& waited = request_of(requests[i]);
-      const bool persistent = waited.persistent;
-      Outcome outcome = worker_of(waited).wait(waited);
-      if (!persistent) requests[i] = nullptr;
+      Request& request = request_of(waited[i]);
+      const bool persistent = request.persistent;
+      Outcome outcome =
+          several ? wait_driving_all(request, waited.subspan(i)) : worker_of(request).wait(request);
+      if (!persistent) waited[i] = nullptr;
       fill(statuses != nullptr ? &statuses[i] : nullptr, outcome);
       if (first == nullptr) first = std::move(outcome.error);
     }

@@ -1,4 +1,5 @@
-/* The C API, compiled as C, used as a program would: one process, a worker that talks to itself and to a second one. */
+/* The C API, compiled as C, used as a program would: one process, a worker that talks to itself and to a
+ * second one. */
 #include <lath/lath.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,18 +7,18 @@
 
 static int failures = 0;
 
-#define CHECK(condition)                                                                          \
-  do {                                                                                            \
-    if (!(condition)) {                                                                           \
-      printf("%s:%d: %s is false (%s)\n", __FILE__, __LINE__, #condition, lath_last_error());     \
-      ++failures;                                                                                 \
-    }                                                                                             \
+#define CHECK(condition)                                                                      \
+  do {                                                                                        \
+    if (!(condition)) {                                                                       \
+      printf("%s:%d: %s is false (%s)\n", __FILE__, __LINE__, #condition, lath_last_error()); \
+      ++failures;                                                                             \
+    }                                                                                         \
   } while (0)
 
 static lath_worker workers[2];
 static lath_peer peers[2]; /* peers[i]: the other worker, as workers[i] names it */
 
-static void finish(lath_request *first, lath_request *second, lath_message_status *status) {
+static void finish(lath_request* first, lath_request* second, lath_message_status* status) {
   int flag[2] = {0, 0};
   while ((!flag[0] || !flag[1]) && failures < 20) {
     if (!flag[0]) CHECK(lath_test(first, &flag[0], NULL) == LATH_OK);
@@ -25,7 +26,7 @@ static void finish(lath_request *first, lath_request *second, lath_message_statu
   }
 }
 
-static void connect_workers(const char *provider) {
+static void connect_workers(const char* provider) {
   for (int i = 0; i < 2; ++i) CHECK(lath_worker_create(provider, LATH_THREAD_SINGLE, &workers[i]) == LATH_OK);
   for (int i = 0; i < 2 && failures == 0; ++i) {
     char address[1024];
@@ -48,9 +49,11 @@ static void types(void) {
   CHECK(lath_type_parse("int", &integer) == LATH_OK);
   CHECK(lath_type_vector(3, 2, 4, integer, &vector) == LATH_OK);
   CHECK(lath_type_bounds(vector, &size, NULL, &extent, NULL, NULL) == LATH_OK && size == 24 && extent == 40);
-  CHECK(lath_type_text(vector, text, sizeof text, &needed) == LATH_OK && strcmp(text, "vector(3,2,4,int)") == 0);
+  CHECK(lath_type_text(vector, text, sizeof text, &needed) == LATH_OK &&
+        strcmp(text, "vector(3,2,4,int)") == 0);
   CHECK(needed == strlen(text));
-  CHECK(lath_type_segments(vector, 2, 0, segments, 8, &filled, &total) == LATH_OK && filled == 5 && total == 5);
+  CHECK(lath_type_segments(vector, 2, 0, segments, 8, &filled, &total) == LATH_OK && filled == 5 &&
+        total == 5);
   CHECK(segments[2].offset == 32 && segments[2].length == 16);
   for (int64_t first = 0; first < 5; ++first) {
     lath_segment one;
@@ -94,7 +97,8 @@ static void messages(void) {
     int *out = malloc(2 * sizeof(int) * (size_t)count), *in = calloc((size_t)count, sizeof(int));
     for (int i = 0; i < 2 * count; ++i) out[i] = i;
     CHECK(lath_type_vector(count, 1, 2, integer, &vector) == LATH_OK);
-    CHECK(lath_receive(workers[1], in, count, integer, LATH_ANY_SOURCE, 3, LATH_ANY_TAG, &receive) == LATH_OK);
+    CHECK(lath_receive(workers[1], in, count, integer, LATH_ANY_SOURCE, 3, LATH_ANY_TAG, &receive) ==
+          LATH_OK);
     CHECK(lath_send(peers[0], out, 1, vector, 3, 44, &send) == LATH_OK);
     lath_type_free(vector); /* BL-29 */
     finish(&send, &receive, &status);
@@ -140,7 +144,9 @@ static void persistent(void) {
   do CHECK(lath_probe(workers[1], 0, 0, 5, &flag, &status) == LATH_OK);
   while (!flag && failures < 20);
   CHECK(status.bytes == 4);
-  CHECK(lath_probe_matched(workers[1], LATH_ANY_SOURCE, 0, LATH_ANY_TAG, &flag, &message, &status) == LATH_OK && flag);
+  CHECK(lath_probe_matched(workers[1], LATH_ANY_SOURCE, 0, LATH_ANY_TAG, &flag, &message, &status) ==
+            LATH_OK &&
+        flag);
   lath_request matched;
   CHECK(lath_receive_matched(message, &in, 1, integer, &matched) == LATH_OK);
   finish(&send, &matched, &status);
@@ -149,7 +155,31 @@ static void persistent(void) {
   lath_type_free(integer);
 }
 
-static void finish_at_target(lath_request *request) {
+/* One thread may wait for requests of several workers that wait for each other. */
+static void wait_for_all(void) {
+  enum { COUNT = 20000 };
+  lath_type integer = NULL, vector = NULL;
+  lath_request requests[5] = {NULL};
+  lath_message_status statuses[5];
+  int *out = malloc(2 * COUNT * sizeof *out), *in = malloc(2 * COUNT * sizeof *in), small = 7, got = 0;
+  for (int i = 0; i < 2 * COUNT; ++i) out[i] = i, in[i] = -1;
+  CHECK(lath_type_parse("int", &integer) == LATH_OK);
+  CHECK(lath_type_vector(COUNT, 1, 2, integer, &vector) == LATH_OK);
+  CHECK(lath_send(peers[0], out, 1, vector, 3, 1, &requests[0]) == LATH_OK);
+  CHECK(lath_send(peers[1], &small, 1, integer, 3, 2, &requests[1]) == LATH_OK);
+  CHECK(lath_receive(workers[0], &got, 1, integer, 1, 3, 2, &requests[3]) == LATH_OK);
+  CHECK(lath_receive(workers[1], in, 1, vector, 0, 3, 1, &requests[4]) == LATH_OK);
+  CHECK(lath_wait_all(5, requests, statuses) == LATH_OK);
+  for (int i = 0; i < 5; ++i) CHECK(requests[i] == NULL);
+  CHECK(got == 7 && in[0] == 0 && in[1] == -1 && in[2 * COUNT - 2] == 2 * COUNT - 2);
+  CHECK(statuses[4].bytes == 4 * COUNT && statuses[3].source == 1 && statuses[2].error == LATH_OK);
+  free(out);
+  free(in);
+  lath_type_free(vector);
+  lath_type_free(integer);
+}
+
+static void finish_at_target(lath_request* request) {
   for (int flag = 0; !flag && failures < 20;) {
     CHECK(lath_test(request, &flag, NULL) == LATH_OK);
     CHECK(lath_progress(workers[1]) == LATH_OK);
@@ -164,7 +194,8 @@ static void one_sided(void) {
   int window[10], out[5] = {1, 2, 3, 4, 5}, in[5] = {0};
   lath_request request;
   memset(window, 0, sizeof window);
-  CHECK(lath_type_parse("int", &integer) == LATH_OK && lath_type_vector(5, 1, 2, integer, &vector) == LATH_OK);
+  CHECK(lath_type_parse("int", &integer) == LATH_OK &&
+        lath_type_vector(5, 1, 2, integer, &vector) == LATH_OK);
   CHECK(lath_region_create(workers[1], window, sizeof window, &region) == LATH_OK);
   CHECK(lath_region_key(region, key, &length) == LATH_OK);
   CHECK(lath_put(peers[0], out, 5, integer, key, length, 0, 1, vector, &request) == LATH_OK);
@@ -181,7 +212,7 @@ static void one_sided(void) {
 }
 
 static void gpu(void) {
-  void *memory = NULL;
+  void* memory = NULL;
   int out[4] = {1, 2, 3, 4}, in[4] = {0};
   if (!lath_gpu_available()) {
     CHECK(lath_gpu_alloc(16, &memory) == LATH_ERR_NOT_SUPPORTED);
@@ -198,12 +229,12 @@ static void gpu(void) {
   packed[0] = 10;
   CHECK(lath_unpack(memory, 1, type, 0, 8, packed) == LATH_OK && lath_gpu_copy(in, memory, 16) == LATH_OK);
   CHECK(in[0] == 10 && in[1] == 2 && in[2] == 3);
-  CHECK(lath_gpu_free((char *)memory + 4) == LATH_ERR_ARGUMENT);
+  CHECK(lath_gpu_free((char*)memory + 4) == LATH_ERR_ARGUMENT);
   CHECK(lath_gpu_free(memory) == LATH_OK && lath_gpu_free(NULL) == LATH_OK);
   lath_type_free(type);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   uint64_t value;
   CHECK(strcmp(lath_version(), "0.1.0") == 0);
   CHECK(lath_status_string(LATH_ERR_PARSE)[0] != 0 && lath_status_string((lath_status)-99)[0] != 0);
@@ -215,6 +246,7 @@ int main(int argc, char **argv) {
     printf("provider %s\n", lath_worker_provider(workers[0]));
     messages();
     persistent();
+    wait_for_all();
     one_sided();
     CHECK(lath_worker_counter(workers[0], "messages", &value) == LATH_OK && value > 0);
     CHECK(lath_worker_counter(workers[0], "nonsense", &value) == LATH_ERR_ARGUMENT);
