@@ -99,7 +99,7 @@ void add_bench_pingpong(CLI::App& bench, Action& action, const std::vector<std::
   auto options = std::make_shared<Options>();
   command->add_option("--pattern", options->pattern, "Pattern name (lath bench list) or type-spec")
       ->required();
-  command->add_option("--count", options->count, "Elements of the type")->check(CLI::NonNegativeNumber);
+  command->add_option("--count", options->count, "Elements of the type")->check(not_negative());
   command->add_option("--peer-pattern", options->peer_pattern,
                       "The second process' type: a name, a type-spec, or 'contiguous'; default: the same");
   const CLI::IsMember memories({"host", "device"});

@@ -29,4 +29,11 @@ void print(std::string_view text) {
     throw Error(Domain::system, errno, "writing to standard output");
 }
 
+CLI::Validator not_negative() {
+  const auto check = [](std::string& text) {
+    return text.starts_with('-') ? "must not be negative, but is " + text : std::string();
+  };
+  return {check, "COUNT", "not negative"};
+}
+
 }  // namespace lath::cli

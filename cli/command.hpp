@@ -3,6 +3,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -37,6 +38,9 @@ void add_bench(CLI::App& app, Action& action, const std::vector<std::string>& ar
 [[nodiscard]] Datatype read_type(const std::string& text);
 /// Throws WrongUsage for a count that the layout refuses.
 [[nodiscard]] Layout read_layout(const Datatype& type, std::int64_t count);
+
+/// For options that take counts.
+[[nodiscard]] CLI::Validator not_negative();
 
 /// Writes to stdout; throws Error(system) where that fails (a full disk).
 void print(std::string_view text);

@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <memory>
 
+#include "base/config.hpp"
 #include "base/counters.hpp"
 #include "base/error.hpp"
 #include "cli/command.hpp"
@@ -53,6 +56,17 @@ void judge_sides(const Options& options, Explanation& explanation) {
                          transport::choose(summary, Direction::receive, limits, capabilities)};
 }
 
+/// Short host messages take no scheme, unless one is forced.
+std::string eager_text(const Options& options, const Explanation& explanation) {
+  const std::int64_t most = config::bytes("LATH_EAGER_BYTES");
+  if (options.memory != "host" || explanation.layout.bytes() > most || transport::tuning().forced) return {};
+  return fmt::format(
+      "at most {} bytes (LATH_EAGER_BYTES): packed by the processor beside the header; the schemes below are "
+      "for a "
+      "forced LATH_SCHEME",
+      most);
+}
+
 int explain(const Options& options) {
   const Datatype type = read_type(options.type);
   Explanation explanation{.type = options.type,
@@ -67,7 +81,11 @@ int explain(const Options& options) {
   explanation.lengths = length_histogram(explanation.layout);
   const gpu::Availability& gpu = gpu::availability();
   explanation.gpu = gpu.available ? gpu.device_name : "none: " + gpu.reason;
+  if (options.memory == "device" && !gpu.available)
+    explanation.memory_note =
+        " (supposed: there is no GPU here, so none of what a GPU could do is counted on)";
   judge_sides(options, explanation);
+  explanation.eager = eager_text(options, explanation);
   print(options.json ? as_json(explanation).dump(2) + "\n" : as_text(explanation));
   return success;
 }
@@ -80,7 +98,7 @@ void add_explain(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   command->add_option("type", options->type, "Type-spec, such as 'vector(3,2,4,int)', or pattern name")
       ->required();
-  command->add_option("--count", options->count, "Elements of the type")->check(CLI::NonNegativeNumber);
+  command->add_option("--count", options->count, "Elements of the type")->check(not_negative());
   command->add_option("--memory", options->memory, "Where the buffer is")
       ->check(CLI::IsMember({"host", "device"}));
   command->add_option("--provider", options->provider,

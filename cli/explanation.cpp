@@ -57,8 +57,8 @@ std::string as_text(const Explanation& e) {
   line("size", fmt::format("{} bytes an element, {} in all", e.size, e.layout.bytes()));
   line("extent", fmt::format("{} bytes from lower bound {}; true extent {} from {}", e.extent, e.lower_bound,
                              e.true_extent, e.true_lower_bound));
-  line("memory",
-       fmt::format("bytes {} to {} of the buffer; {}", e.layout.lowest(), e.layout.highest(), e.memory));
+  line("memory", fmt::format("bytes {} to {} of the buffer; {}{}", e.layout.lowest(), e.layout.highest(),
+                             e.memory, e.memory_note));
   line("form", e.layout.text());
   line("alignment", fmt::format("{}", e.layout.alignment()));
   line("segments", fmt::format("{}", e.layout.segment_count()));
@@ -69,6 +69,7 @@ std::string as_text(const Explanation& e) {
     line("schemes", "none needed: no data");
     return fmt::to_string(out);
   }
+  if (!e.eager.empty()) line("eager", e.eager);
   append_side(out, "sending side", e.send);
   append_side(out, "receiving side", e.receive);
   fmt::format_to(std::back_inserter(out),

@@ -27,9 +27,11 @@ struct Explanation {
   Layout layout;
   LengthHistogram lengths = {};
   std::string memory;                 ///< "host" or "device"
+  std::string memory_note = {};       ///< what to say of it where it cannot be had here
   std::string provider = {};          ///< empty where none works
   std::string provider_problem = {};  ///< why none works
   std::string gpu = {};               ///< the device's name, or why there is none
+  std::string eager = {};  ///< how a message short enough to need no scheme travels; empty for others
   Side send = {}, receive = {};
 };
 

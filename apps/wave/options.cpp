@@ -2,8 +2,24 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
+#include <string>
+#include <vector>
 
 namespace lath::wave {
+namespace {
+
+/// An option whose words stand for the values of an enumeration; others are refused with the list of words.
+template <class Value>
+void add_choice(CLI::App& app, const char* name, Value& value, const std::map<std::string, Value>& words,
+                const char* meaning) {
+  std::vector<std::string> known;
+  for (const auto& [word, meant] : words) known.push_back(word);
+  app.add_option_function<std::string>(
+         name, [&value, words](const std::string& word) { value = words.at(word); }, meaning)
+      ->check(CLI::IsMember(known));
+}
+
+}  // namespace
 
 CommandLine read_command_line(int argc, char** argv) {
   CommandLine result;
@@ -11,15 +27,13 @@ CommandLine read_command_line(int argc, char** argv) {
   CLI::App app{"Elastic waves in three dimensions, with ghost faces exchanged as strided messages.",
                "lath-wave"};
   app.add_option("file", options.file, "the problem (TOML, see docs/wave.md)");
-  const std::map<std::string, Transport> exchanges{{"lath", Transport::lath}, {"mpi", Transport::mpi}};
-  app.add_option("--exchange", options.exchange, "what carries the ghost faces: lath (default) or mpi")
-      ->transform(CLI::CheckedTransformer(exchanges));
-  const std::map<std::string, Memory> memories{{"host", Memory::host}, {"device", Memory::device}};
-  app.add_option("--memory", options.memory, "where the fields are: host (default) or device")
-      ->transform(CLI::CheckedTransformer(memories));
-  const std::map<std::string, Order> orders{{"c", Order::c}, {"fortran", Order::fortran}};
-  app.add_option("--order", options.order, "arrays as (i,j,k,c): c (default), or (c,i,j,k): fortran")
-      ->transform(CLI::CheckedTransformer(orders));
+  add_choice<Transport>(app, "--exchange", options.exchange,
+                        {{"lath", Transport::lath}, {"mpi", Transport::mpi}},
+                        "what carries the ghost faces: lath (default) or mpi");
+  add_choice<Memory>(app, "--memory", options.memory, {{"host", Memory::host}, {"device", Memory::device}},
+                     "where the fields are: host (default) or device");
+  add_choice<Order>(app, "--order", options.order, {{"c", Order::c}, {"fortran", Order::fortran}},
+                    "arrays as (i,j,k,c): c (default), or (c,i,j,k): fortran");
   app.add_option("--scheme", options.scheme, "the scheme that Lath shall use where it is legal (LATH_SCHEME)")
       ->check(CLI::IsMember({"auto", "contiguous", "gather", "device_pack", "host_pack", "staged"}));
   app.add_option("--ranks", options.ranks, "start this many processes here, without an mpiexec")

@@ -124,6 +124,19 @@ TEST(Explain, TextNamesTheChosenScheme) {
   EXPECT_THAT(finished.out, HasSubstr("not legal"));
 }
 
+TEST(Explain, ShortHostMessagesNeedNoScheme) {
+  EXPECT_THAT(lath({"explain", "contiguous(10,double)"}).out, testing::HasSubstr("LATH_EAGER_BYTES"));
+  for (const char* longer : {"contiguous(10000,double)", "vector(4000,1,2,double)"})
+    EXPECT_THAT(lath({"explain", longer}).out, testing::Not(testing::HasSubstr("LATH_EAGER_BYTES")));
+  EXPECT_THAT(lath({"explain", "contiguous(10,double)"}, {"LATH_SCHEME=staged"}).out,
+              testing::Not(testing::HasSubstr("LATH_EAGER_BYTES")));
+}
+
+TEST(Explain, DeviceMemoryWithoutAGpuIsSupposed) {
+  EXPECT_THAT(lath({"explain", "vector(4,1,2,int)", "--memory", "device"}, {"LATH_GPU=none"}).out,
+              testing::HasSubstr("supposed"));
+}
+
 TEST(Explain, AProviderThatDoesNotExistFails) {
   const Finished finished = lath({"explain", "int", "--provider", "ofi:carrier_pigeon"});
   EXPECT_EQ(finished.status, 1);
