@@ -1,6 +1,7 @@
 #include "providers/registry.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -94,6 +95,15 @@ TEST(Registry, RealFabricsComeBeforeTcpAndThatBeforeNodeLocalOnes) {
   EXPECT_LT(place("ofi:tcp"), place("ofi:shm"));
   if (offers("ofi:sockets")) {
     EXPECT_EQ(names.back(), "ofi:sockets");
+  }
+}
+
+TEST(Registry, OpeningLeavesTheSignalsAlone) {
+  static_cast<void>(probe_all());
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction action {};
+    ASSERT_EQ(sigaction(number, nullptr, &action), 0);
+    EXPECT_EQ(action.sa_handler, SIG_DFL) << number;
   }
 }
 
