@@ -47,10 +47,10 @@ Share share(std::int64_t elements, std::int64_t block, std::int64_t rank, std::i
 }
 
 Datatype deal(const Share& share, std::int64_t stride, const Datatype& inner) {
-  const Datatype rest = Datatype::hvector(share.rest, 1, stride, inner);
+  Datatype rest = Datatype::hvector(share.rest, 1, stride, inner);
   if (share.blocks == 0) return rest;
   const Datatype whole = Datatype::hvector(share.block, 1, stride, inner);
-  const Datatype blocks = Datatype::hvector(share.blocks, 1, share.step * stride, whole);
+  Datatype blocks = Datatype::hvector(share.blocks, 1, share.step * stride, whole);
   if (share.rest == 0) return blocks;
   const Datatype members[] = {blocks, rest};
   const std::int64_t lengths[] = {1, 1};

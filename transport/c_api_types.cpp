@@ -265,7 +265,7 @@ namespace {
 /// What lath_pack and lath_unpack have in common.
 Layout checked(const void* buffer, std::int64_t count, lath_type type, PackedRange range,
                const void* packed) {
-  const Layout layout = not_null(type, "type")->layout(not_negative(count, "count"));
+  Layout layout = not_null(type, "type")->layout(not_negative(count, "count"));
   not_negative(range.begin, "packed_offset");
   if (range.end < range.begin || range.end > layout.bytes())
     refuse("bytes", fmt::format("{} from offset {} lie outside the {} packed bytes", range.bytes(),

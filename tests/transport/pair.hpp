@@ -46,7 +46,7 @@ class Pair {
 
   /// Progresses both workers until the request of worker `number` has ended.
   Outcome wait(std::size_t number, Request* request) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(10);
     for (;;) {
       Outcome outcome = worker_[number]->test(*request);
       if (outcome.complete) return outcome;

@@ -21,7 +21,7 @@ std::string gather_reason(const Summary& side, std::int64_t list) {
   if (side.segments <= list)
     return fmt::format("{} segment{} fit{} one operation's list of {}", side.segments,
                        side.segments == 1 ? "" : "s", side.segments == 1 ? "s" : "", list);
-  const std::string less = fmt::format("list length {} is less than {} segments", list, side.segments);
+  std::string less = fmt::format("list length {} is less than {} segments", list, side.segments);
   if (list < 2) return less;
   if (side.uniform_block == 0) return less + ", and their lengths differ";
   return fmt::format("{}; uniform blocks of {} bytes go in {} operations", less, side.uniform_block,
