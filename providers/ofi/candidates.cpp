@@ -7,6 +7,8 @@
 #include <array>
 #include <cstring>
 
+#include "providers/ofi/kept_signals.hpp"
+
 namespace lath::providers::ofi {
 namespace {
 
@@ -51,6 +53,7 @@ Info query(const Wish& wish) {
   if (library() == nullptr) return Info();
   const Info hints = hints_for(wish);
   fi_info* found = nullptr;
+  const KeptSignals kept;
   if (!hints || library()->getinfo(api_version, nullptr, nullptr, 0, hints.get(), &found) != 0) return Info();
   return Info(found);
 }

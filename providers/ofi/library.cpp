@@ -1,11 +1,11 @@
 #include "providers/ofi/library.hpp"
 
 #include <dlfcn.h>
-#include <signal.h>
 
-#include <array>
 #include <cstdlib>
 #include <stdexcept>
+
+#include "providers/ofi/kept_signals.hpp"
 
 namespace lath::providers::ofi {
 namespace {
@@ -38,25 +38,6 @@ void find(void* handle, Function& function, const char* name, const char* versio
 void decline_signal_handlers() {
   setenv("IPATH_NO_BACKTRACE", "1", 0);
 }
-
-/// Gives the fatal and terminating signals back what they did before: libpsm_infinipath's constructor takes
-/// SIGTERM and SIGINT, too, and its handler calls exit() wherever the process is, which deadlocks inside a
-/// library's own set-up.
-class KeptSignals {
- public:
-  KeptSignals() {
-    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], nullptr, &actions_[i]);
-  }
-  ~KeptSignals() {
-    for (std::size_t i = 0; i < signals.size(); ++i) sigaction(signals[i], &actions_[i], nullptr);
-  }
-  KeptSignals(const KeptSignals&) = delete;
-  KeptSignals& operator=(const KeptSignals&) = delete;
-
- private:
-  static constexpr std::array signals{SIGINT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGTERM};
-  std::array<struct sigaction, signals.size()> actions_{};
-};
 
 Loaded load() {
   const KeptSignals kept;

@@ -98,13 +98,26 @@ TEST(Registry, RealFabricsComeBeforeTcpAndThatBeforeNodeLocalOnes) {
   }
 }
 
-TEST(Registry, OpeningLeavesTheSignalsAlone) {
-  static_cast<void>(probe_all());
+/// How many of the terminating signals are handled after opening ofi:tcp.
+int handled_signals() {
+  static_cast<void>(open("ofi:tcp"));
+  int handled = 0;
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction action {};
-    ASSERT_EQ(sigaction(number, nullptr, &action), 0);
-    EXPECT_EQ(action.sa_handler, SIG_DFL) << number;
+    sigaction(number, nullptr, &action);
+    handled += action.sa_handler == SIG_DFL ? 0 : 1;
   }
+  return handled;
+}
+
+TEST(RegistryDeathTest, OpeningLeavesTheSignalsAlone) {
+  const std::vector<std::string> names = offered();
+  if (std::find(names.begin(), names.end(), "ofi:tcp") == names.end())
+    GTEST_SKIP() << "ofi:tcp is not offered";
+  // In a process of its own: libfabric's shm provider, which other tests open, does handle them, to remove
+  // its files.
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(std::_Exit(handled_signals()), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
