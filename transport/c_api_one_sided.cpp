@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "transport/address_check.hpp"
 #include "transport/c_api.hpp"
 
 using namespace lath;
@@ -41,6 +42,12 @@ lath_status lath_region_create(lath_worker worker, void* address, size_t bytes, 
   return guarded([&] {
     *not_null(region, "region") = nullptr;
     if (bytes > 0) not_null(address, "address");
+    if (bytes > static_cast<std::size_t>(INT64_MAX) ||
+        bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(address))
+      refuse("bytes", fmt::format("are {}, which reach past the end of memory", bytes));
+    const Result mapped =
+        check_mapped(Data::of(address, Layout::contiguous(static_cast<std::int64_t>(bytes))));
+    if (mapped.is_error()) throw Error(mapped.error());
     *region = reinterpret_cast<lath_region>(&worker_of(worker).open_region(address, bytes));
     return LATH_OK;
   });

@@ -74,6 +74,7 @@ namespace {
 
 std::span<const std::int64_t> list(const int64_t* values, std::int64_t count, const char* argument) {
   if (count > 0) not_null(values, argument);
+  if (count > INT64_MAX / 16) refuse("count", fmt::format("is {}, more than memory holds", count));
   return {values, static_cast<std::size_t>(count)};
 }
 

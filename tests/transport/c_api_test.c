@@ -1,9 +1,11 @@
 /* The C API, compiled as C, used as a program would: one process, a worker that talks to itself and to a
  * second one. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include <lath/lath.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static int failures = 0;
 
@@ -187,7 +189,7 @@ static void finish_at_target(lath_request* request) {
 }
 
 static void one_sided(void) {
-  lath_type integer = NULL, vector = NULL;
+  lath_type integer = NULL, vector = NULL, region_type = NULL;
   lath_region region;
   char key[256];
   size_t length = sizeof key;
@@ -196,6 +198,12 @@ static void one_sided(void) {
   memset(window, 0, sizeof window);
   CHECK(lath_type_parse("int", &integer) == LATH_OK &&
         lath_type_vector(5, 1, 2, integer, &vector) == LATH_OK);
+  CHECK(lath_region_create(workers[1], window, SIZE_MAX, &region) == LATH_ERR_ARGUMENT);
+  void* closed = mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(lath_region_create(workers[1], closed, 65536, &region) == LATH_ERR_BAD_ADDRESS);
+  munmap(closed, 65536);
+  CHECK(lath_type_indexed(INT64_MAX, &(int64_t){1}, &(int64_t){0}, integer, &region_type) ==
+        LATH_ERR_ARGUMENT);
   CHECK(lath_region_create(workers[1], window, sizeof window, &region) == LATH_OK);
   CHECK(lath_region_key(region, key, &length) == LATH_OK);
   CHECK(lath_put(peers[0], out, 5, integer, key, length, 0, 1, vector, &request) == LATH_OK);
