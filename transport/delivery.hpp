@@ -36,6 +36,7 @@ class Deliveries {
   /// Completes the request, of a message of `sent` bytes, from progress.
   void start(Request& request, std::span<const std::byte> payload, std::int64_t sent);
   void progress();
+  [[nodiscard]] bool idle() const noexcept { return active_.empty(); }
 
  private:
   Engine& engine_;

@@ -202,11 +202,11 @@ Result Engine::cancel(Request& request) {
 
 Result Engine::progress() {
   Result result = provider_->poll(*this);
-  outbox_.flush();
-  deliveries_.progress();
-  rendezvous_.progress();
-  one_sided_.progress();
-  bury_lost();
+  if (!outbox_.idle()) outbox_.flush();
+  if (!deliveries_.idle()) deliveries_.progress();
+  if (!rendezvous_.idle()) rendezvous_.progress();
+  if (!one_sided_.idle()) one_sided_.progress();
+  if (!lost_.empty()) bury_lost();
   if (result.is_error()) fail_all(result.error());
   return result;
 }

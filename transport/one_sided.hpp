@@ -90,6 +90,7 @@ class OneSided {
   void ended(Request& request);
   void lose(Peer& peer, const Error& why);
   void progress();
+  [[nodiscard]] bool idle() const noexcept { return direct_.empty(); }
   void drop_all() noexcept;
   void abandon(const Error& why);
   /// Whether the request's data is read or written directly.

@@ -55,6 +55,7 @@ class Outbox {
 
   /// Offers what waits to the provider again.
   void flush();
+  [[nodiscard]] bool idle() const noexcept { return backlogged_.empty(); }
   /// Takes everything out of a peer's backlog; its requests are returned linked.
   [[nodiscard]] Outgoing* drop_backlog(Peer& peer) noexcept;
 
