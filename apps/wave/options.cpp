@@ -13,6 +13,7 @@ template <class Value>
 void add_choice(CLI::App& app, const char* name, Value& value, const std::map<std::string, Value>& words,
                 const char* meaning) {
   std::vector<std::string> known;
+  known.reserve(words.size());
   for (const auto& [word, meant] : words) known.push_back(word);
   app.add_option_function<std::string>(
          name, [&value, words](const std::string& word) { value = words.at(word); }, meaning)
