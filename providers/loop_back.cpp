@@ -51,6 +51,7 @@ class Driver final : public Events {
   }
 
   void on_message(std::span<const std::byte> bytes) override { message_.assign(bytes.begin(), bytes.end()); }
+  void on_unreachable(PeerId, const Error& error) override { failed_ = std::make_unique<Error>(error); }
   void on_completion(Context, std::size_t, const Error* error) override {
     ++completed_;
     if (error != nullptr) failed_ = std::make_unique<Error>(*error);

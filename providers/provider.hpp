@@ -71,6 +71,9 @@ class Events {
   /// An operation with a non-null context ended: its memory is free. bytes: received length of a tagged
   /// receive, else 0. error is null on success. A failed operation ends exactly once, too.
   virtual void on_completion(Context context, std::size_t bytes, const Error* error) = 0;
+  /// A peer is dead: told once, within seconds of its death and after all that it had sent. Every operation
+  /// with it ends as well, before or soon after. The error says how that was found.
+  virtual void on_unreachable(PeerId peer, const Error& error) = 0;
 };
 
 class Provider {

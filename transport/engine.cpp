@@ -165,10 +165,16 @@ Result Engine::start(Request& request) {
       auto& envelope = static_cast<Envelope&>(*message);
       matching_.remove(envelope);
       receive_taken(request, envelope);
-    } else {
-      matching_.post(request);
-      request.posted = true;
+      return Result::done();
     }
+    if (any_dead_)
+      for (const auto& peer : peers_)
+        if (peer->dead != nullptr && peer->source() == request.key.source) {
+          request.state = Request::State::inactive;
+          return Result::failure(*peer->dead);
+        }
+    matching_.post(request);
+    request.posted = true;
     return Result::done();
   }
   count_message(request);
@@ -214,6 +220,11 @@ Result Engine::progress() {
 void Engine::on_completion(providers::Context context, std::size_t bytes, const Error* error) {
   --operations_;
   static_cast<Operation*>(context)->completed(bytes, error);
+}
+
+void Engine::on_unreachable(providers::PeerId id, const Error& error) {
+  for (auto& peer : peers_)
+    if (peer->id == id) lose(*peer, error);
 }
 
 const Peer* Engine::find_peer(std::uint64_t worker) const noexcept {
@@ -282,7 +293,11 @@ void Engine::lose(Peer& peer, const Error& why) {
   if (peer.dead != nullptr) return;
   peer.dead = std::make_unique<Error>(
       Code::unreachable, fmt::format("{} cannot be reached any more: {}", peer.name(), why.what()));
-  log::warn("{}", peer.dead->what());
+  bool waited_for = false;
+  requests_.for_each([&](const Request& request) { waited_for = waited_for || waits_for(request, peer); });
+  // Peers also go when all is done.
+  waited_for ? log::warn("{}", peer.dead->what()) : log::info("{}", peer.dead->what());
+  any_dead_ = true;
   lost_.push_back(&peer);
 }
 
@@ -307,6 +322,11 @@ void Engine::bury_lost() {
   }
 }
 
+bool Engine::waits_for(const Request& request, const Peer& peer) noexcept {
+  if (request.state != Request::State::active) return false;
+  return request.posted ? request.key.source == peer.source() : request.peer == &peer;
+}
+
 // Ends what a lost peer will never end. Receives from any source go on.
 void Engine::bury(Peer& peer) {
   const Error why = *peer.dead;
@@ -319,15 +339,14 @@ void Engine::bury(Peer& peer) {
   rendezvous_.lose(peer, why);
   one_sided_.lose(peer, why);
   requests_.for_each([&](Request& request) {
-    if (request.state != Request::State::active) return;
-    if (request.posted && request.key.source == peer.source()) {
+    if (!waits_for(request, peer)) return;
+    if (request.posted) {
       matching_.withdraw(request);
       request.posted = false;
-      fail(request, why);
-    } else if (request.peer == &peer && !request.posted && request.delivery == nullptr &&
-               !rendezvous_.holds(request) && !one_sided_.holds(request)) {
-      fail(request, why);
+    } else if (request.delivery != nullptr || rendezvous_.holds(request) || one_sided_.holds(request)) {
+      return;
     }
+    fail(request, why);
   });
 }
 

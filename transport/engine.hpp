@@ -105,6 +105,7 @@ class Engine final : private providers::Events {
  private:
   void on_message(std::span<const std::byte> bytes) override;
   void on_completion(providers::Context context, std::size_t bytes, const Error* error) override;
+  void on_unreachable(providers::PeerId id, const Error& error) override;
 
   void look_at(Request& request);
   Result check(const Request& request) const;
@@ -122,6 +123,8 @@ class Engine final : private providers::Events {
   void consume(Peer& peer, std::int64_t bytes);
   /// The provider is broken: every peer is lost, and every posted receive fails.
   void fail_all(const Error& why);
+  /// Whether the request cannot end without the peer.
+  [[nodiscard]] static bool waits_for(const Request& request, const Peer& peer) noexcept;
   void bury_lost();
   void bury(Peer& peer);
 
@@ -141,6 +144,7 @@ class Engine final : private providers::Events {
   std::unordered_map<std::uint64_t, Peer*> peers_by_worker_;
   Peer* last_peer_ = nullptr;  ///< the sender of the last message
   std::vector<Peer*> lost_;
+  bool any_dead_ = false;
   std::unordered_map<std::uint64_t, std::vector<std::vector<std::byte>>> held_;
   std::size_t held_bytes_ = 0;
   std::size_t operations_ = 0;  ///< handed to the provider with a context, not ended

@@ -16,7 +16,7 @@ enum class OperationKind : std::uint8_t { idle, control_receive, transmit, tagge
 /// What libfabric hands back with a completion. The context comes first: devices may write into it.
 struct Operation {
   fi_context2 context{};
-  Context user = nullptr;
+  Context user = nullptr;       ///< null: its end is not told, or has been
   std::byte* buffer = nullptr;  ///< of a control_receive
   PeerId peer = 0;
   OperationKind kind = OperationKind::idle;
@@ -47,6 +47,12 @@ class OperationPool {
   [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
   /// The operation in use for a caller's context, or null.
   [[nodiscard]] Operation* find(OperationKind kind, Context user) noexcept;
+  /// Visits every operation in use that has a caller's context.
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (Operation& operation : operations_)
+      if (operation.kind != OperationKind::idle && operation.user != nullptr) visit(operation);
+  }
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return operations_.size() * sizeof(Operation); }
 
  private:

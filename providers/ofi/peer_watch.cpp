@@ -15,6 +15,7 @@ namespace lath::providers::ofi {
 namespace {
 
 constexpr std::chrono::milliseconds between_checks{100};
+constexpr std::chrono::milliseconds between_tries{1000};
 
 struct OpenEndpoints {
   std::mutex mutex;
@@ -83,16 +84,26 @@ void PeerWatch::check() noexcept {
   const Clock::time_point now = Clock::now();
   if (now < next_check_ || dead_) return;
   next_check_ = now + between_checks;
-  if (process_ != 0 && process_ != getpid() && process_gone(process_)) {
-    dead_ = true;
-    reason_ = "its process has ended";
-    return;
-  }
-  if (port_length_ != 0) check_port();
+  look_at_process();
+  look_at_port();
 }
 
-void PeerWatch::check_port() noexcept {
+bool PeerWatch::process_ended() const noexcept {
+  return process_ != 0 && process_ != getpid() && process_gone(process_);
+}
+
+void PeerWatch::look_at_process() noexcept {
+  if (dead_ || !process_ended()) return;
+  dead_ = true;
+  reason_ = "its process has ended";
+}
+
+void PeerWatch::look_at_port() noexcept {
+  if (dead_ || port_length_ == 0) return;
   if (!probe_) {
+    const Clock::time_point now = Clock::now();
+    if (now < next_try_) return;
+    next_try_ = now + between_tries;
     probe_.reset(socket(port_.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (!probe_) return;
     if (connect(probe_.get(), reinterpret_cast<const sockaddr*>(&port_), port_length_) == 0)

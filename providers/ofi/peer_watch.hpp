@@ -33,9 +33,10 @@ struct SocketTraits {
   static void destroy(int socket) noexcept;
 };
 
-/// Finds out whether a peer is dead, where the device only goes on refusing: libfabric retries connections
-/// without end. A peer that is merely busy is told apart by asking the system, not by its silence: whether
-/// its process lives, where it is on this node, and whether its port still listens.
+/// Finds out whether a peer is dead, where the device does not tell: libfabric retries connections without
+/// end, and a receive waits for a dead sender as for a slow one. A peer that is merely busy is told apart by
+/// asking the system, not by its silence: whether its process lives, where it is on this node, and whether
+/// its port still listens.
 class PeerWatch {
  public:
   /// `internet`: the endpoint is an internet socket address.
@@ -48,6 +49,12 @@ class PeerWatch {
   void refused() noexcept {
     if (++refusals_ % refusals_a_check == 0) check();
   }
+  /// Whether its process, on this node, has ended: system calls, none of which waits.
+  void look_at_process() noexcept;
+  /// Whether its process was on this node and is gone now, no other having taken its number.
+  [[nodiscard]] bool process_ended() const noexcept;
+  /// Whether its port listens: begins to try, at most once a second, or looks how the last try came out.
+  void look_at_port() noexcept;
   [[nodiscard]] bool dead() const noexcept {
     return dead_ || (closed_ != nullptr && closed_->load(std::memory_order_relaxed));
   }
@@ -59,7 +66,6 @@ class PeerWatch {
   using Clock = std::chrono::steady_clock;
 
   void check() noexcept;
-  void check_port() noexcept;
   void finish_port(int error) noexcept;
 
   std::int64_t process_ = 0;  ///< 0 where the peer is on another node
@@ -68,6 +74,7 @@ class PeerWatch {
   std::shared_ptr<std::atomic<bool>> closed_;  ///< of an endpoint in this process
   std::uint64_t refusals_ = 0;
   Clock::time_point next_check_{};
+  Clock::time_point next_try_{};
   unique_handle<SocketTraits> probe_;
   bool dead_ = false;
   const char* reason_ = "";

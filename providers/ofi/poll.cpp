@@ -12,6 +12,7 @@ namespace lath::providers::ofi {
 namespace {
 
 constexpr std::size_t batch = 16;
+constexpr std::uint64_t polls_a_watch = 512;
 
 const char* action(OperationKind kind) {
   switch (kind) {
@@ -51,7 +52,7 @@ void OfiProvider::complete(Operation* operation, std::size_t bytes, Events& even
     case OperationKind::tagged_receive: {
       const Context user = operation->user;
       receives_.give_back(operation);
-      events.on_completion(user, bytes, nullptr);
+      if (user != nullptr) events.on_completion(user, bytes, nullptr);
       return;
     }
     case OperationKind::transmit: {
@@ -92,6 +93,7 @@ Result OfiProvider::complete_failed(Events& events) noexcept {
 }
 
 Result OfiProvider::poll(Events& events) noexcept {
+  if (++polls_ % polls_a_watch == 0) watch_peers(events);
   if (doorbell_due_) {
     doorbell_due_ = false;
     ++counters_.doorbells;

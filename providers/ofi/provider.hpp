@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -48,11 +49,17 @@ class OfiProvider final : public Provider {
   [[nodiscard]] std::size_t memory_bytes() const noexcept override;
 
  private:
+  using Clock = std::chrono::steady_clock;
+  /// How far a peer's death has been dealt with: told after what it had sent has come, operations ended after
+  /// the device had time to end them.
+  enum class Farewell : std::uint8_t { none, noticed, told, complete };
   struct Peer {
     fi_addr_t address = FI_ADDR_UNSPEC;
     std::string text;  ///< for errors
     PeerWatch watch;
     bool connected = true;
+    Farewell farewell = Farewell::none;
+    Clock::time_point dead_since{};
   };
   enum class Way { write, read };
 
@@ -71,6 +78,13 @@ class OfiProvider final : public Provider {
   void complete(Operation* operation, std::size_t bytes, Events& events) noexcept;
   Result complete_failed(Events& events) noexcept;
 
+  // Peers that die while requests merely wait (dead_peers.cpp).
+  void watch_peers(Events& events) noexcept;
+  void look_at_some_peers() noexcept;
+  void bid_farewell(PeerId id, Clock::time_point now, Events& events) noexcept;
+  void cancel_receives(PeerId id) noexcept;
+  void end_operations(PeerId id, Events& events) noexcept;
+
   std::string name_;
   Endpoint endpoint_;
   Limits limits_;
@@ -85,6 +99,11 @@ class OfiProvider final : public Provider {
   std::unique_ptr<RegisteredMemory> buffer_registration_;
   std::vector<Operation*> late_buffers_;  ///< that the device did not take back at once
   std::uint64_t next_key_ = 0;
+  std::uint64_t polls_ = 0;
+  std::uint64_t watches_ = 0;
+  std::size_t next_process_ = 0;  ///< the peer whose process is looked at next
+  std::size_t next_port_ = 0;     ///< the peer whose port is being tried
+  Clock::time_point next_watch_{};
   bool doorbell_due_ = false;  ///< the last operation was posted with `more`
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -24,6 +25,7 @@ struct Reported final : Events {
   };
   std::vector<std::vector<std::byte>> messages;
   std::map<Context, Ended> ended;
+  std::map<PeerId, Ended> unreachable;
   std::size_t completions = 0;
   std::function<void()> inside;  ///< called from within every event
 
@@ -37,6 +39,12 @@ struct Reported final : Events {
     ++completions;
     end.bytes = bytes;
     if (error != nullptr) end.error = std::make_unique<Error>(*error);
+    if (inside) inside();
+  }
+  void on_unreachable(PeerId peer, const Error& error) override {
+    Ended& end = unreachable[peer];
+    ++end.times;
+    end.error = std::make_unique<Error>(error);
     if (inside) inside();
   }
 };
@@ -127,5 +135,13 @@ class ProviderPair : public testing::TestWithParam<std::string> {
   PeerId to_a = 0, to_b = 0;
   Reported at_a, at_b;
 };
+
+/// The parameter as a part of a test's name.
+inline std::string provider_name(const testing::TestParamInfo<std::string>& parameter) {
+  std::string name = parameter.param;
+  for (char& letter : name)
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
+  return name;
+}
 
 }  // namespace lath::providers

@@ -1,8 +1,5 @@
 #include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cctype>
 #include <cstring>
 
 #include "tests/providers/provider_pair.hpp"
@@ -297,93 +294,11 @@ TEST_P(ProviderSuite, AWrongAddressIsRefusedWithItsFault) {
   EXPECT_EQ(code(address), Code::invalid_argument);
 }
 
-TEST_P(ProviderSuite, ADeadPeerIsUnreachable) {
-  const std::vector<std::byte> address = b->address();
-  b.reset();
-  if (GetParam() == "stub") network.kill(address);
-  std::uint64_t value = 5;
-  const Segment segment{&value, 8, registered(*a, &value, 8)};
-  std::unique_ptr<Error> error;
-  bool taken = false;
-  ASSERT_TRUE(drive([&] {
-    if (taken) return at_a.ended.count(&value) == 1;
-    Result result = a->send(to_b, {&segment, 1}, &value, 0);
-    taken = result.is_done();
-    if (result.is_error()) error = result.take_error();
-    return result.is_error();
-  }));
-  if (taken) error = std::move(at_a.ended[&value].error);
-  ASSERT_NE(error, nullptr) << "the message went somewhere";
-  EXPECT_EQ(error->lath_code(), Code::unreachable) << error->what();
-  EXPECT_EQ(at_a.completions, taken ? 1U : 0U);
-}
-
 TEST_P(LibfabricSuite, AnUnconnectedPeerIsAnErrorOfThatOperation) {
   std::uint64_t value = 5;
   const Segment segment{&value, 8, nullptr};
   EXPECT_TRUE(a->send(77, {&segment, 1}, &value, 0).is_error());
   EXPECT_TRUE(a->receive_tagged(77, {&segment, 1}, tag, &value).is_error());
-}
-
-TEST_P(LibfabricSuite, APeerWhoseProcessEndedIsUnreachable) {
-  std::array<int, 2> pipe_ends{};
-  ASSERT_EQ(pipe(pipe_ends.data()), 0);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    // Ends without closing, as a crash does.
-    const auto provider = open(GetParam());
-    const std::vector<std::byte> address = provider->address();
-    const bool told = write(pipe_ends[1], address.data(), address.size()) > 0;
-    _exit(told ? 0 : 1);
-  }
-  close(pipe_ends[1]);
-  std::vector<std::byte> address(1024);
-  std::size_t length = 0;
-  for (ssize_t got = 1; got > 0; length += static_cast<std::size_t>(got))
-    got = std::max<ssize_t>(read(pipe_ends[0], address.data() + length, address.size() - length), 0);
-  close(pipe_ends[0]);
-  ASSERT_GT(length, 0U);
-  address.resize(length);
-
-  std::unique_ptr<Error> error;
-  std::uint64_t value = 5;
-  const Segment segment{&value, 8, registered(*a, &value, 8)};
-  try {
-    const PeerId gone = a->connect(address);
-    // The device may take some messages before it notices.
-    ASSERT_TRUE(drive([&] {
-      Result result = a->send(gone, {&segment, 1}, &value, 0);
-      if (result.is_error()) error = result.take_error();
-      if (at_a.ended[&value].error != nullptr) error = std::move(at_a.ended[&value].error);
-      return error != nullptr;
-    }));
-  } catch (const Error& refused) {
-    error = std::make_unique<Error>(refused);
-  }
-  EXPECT_EQ(error->lath_code(), Code::unreachable) << error->what();
-  int status = 0;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  // What a crash leaves of shm.
-  const std::string name(reinterpret_cast<const char*>(address.data()), address.size());
-  constexpr std::string_view scheme = "fi_shm://";
-  if (const auto at = name.find(scheme); at != std::string::npos)
-    shm_unlink(name.c_str() + at + scheme.size());
-}
-
-TEST_P(LibfabricSuite, ABusyPeerIsNotTakenForDead) {
-  std::uint64_t value = 5;
-  const Segment segment{&value, 8, registered(*a, &value, 8)};
-  std::size_t taken = 0;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
-  while (std::chrono::steady_clock::now() < until) {
-    const Result result = a->send(to_b, {&segment, 1}, &value, 0);
-    ASSERT_FALSE(result.is_error()) << result.error().what();
-    if (result.is_done() && ++taken == 50000) break;
-    ASSERT_FALSE(a->poll(at_a).is_error());
-  }
-  ASSERT_TRUE(drive([&] { return at_b.messages.size() == taken && at_a.completions == taken; }));
 }
 
 TEST_P(ProviderSuite, CountersTellOperationsAndBytes) {
@@ -430,15 +345,9 @@ TEST_P(LibfabricSuite, BL49_EmptyAndNullRangesAreNotRegistered) {
   EXPECT_EQ(a->register_memory(nullptr, 64, MemoryKind::host, true, true, why), nullptr);
 }
 
-std::string test_name(const testing::TestParamInfo<std::string>& parameter) {
-  std::string name = parameter.param;
-  for (char& letter : name)
-    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Providers, ProviderSuite, testing::Values("stub", "ofi:tcp", "ofi:shm"), test_name);
-INSTANTIATE_TEST_SUITE_P(Providers, LibfabricSuite, testing::Values("ofi:tcp", "ofi:shm"), test_name);
+INSTANTIATE_TEST_SUITE_P(Providers, ProviderSuite, testing::Values("stub", "ofi:tcp", "ofi:shm"),
+                         provider_name);
+INSTANTIATE_TEST_SUITE_P(Providers, LibfabricSuite, testing::Values("ofi:tcp", "ofi:shm"), provider_name);
 
 }  // namespace
 }  // namespace lath::providers

@@ -13,11 +13,11 @@ struct AddressBytes {
   std::uint64_t place = 0;
 };
 
-Error unreachable(std::size_t place) {
+}  // namespace
+
+Error stub_unreachable(std::size_t place) {
   return Error(Code::unreachable, "stub peer " + std::to_string(place) + " is dead");
 }
-
-}  // namespace
 
 Limits stub_limits() {
   Limits limits;
@@ -153,7 +153,7 @@ StubNetwork::State::Moved StubNetwork::State::move_rma(std::size_t from, StubOpe
 
 StubNetwork::State::Moved StubNetwork::State::move(std::size_t from, StubOperation& operation) {
   try {
-    if (!endpoints[operation.peer]->alive) throw unreachable(operation.peer);
+    if (!endpoints[operation.peer]->alive) throw stub_unreachable(operation.peer);
     if (operation.doomed) throw Error(Code::provider, "injected failure of an operation");
     if (!still_registered(operation)) throw Error(Code::internal, "a registration is gone");
     switch (operation.kind) {

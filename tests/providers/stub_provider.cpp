@@ -114,12 +114,14 @@ class StubProvider final : public Provider {
   std::string segment_breach(const StubOperation& operation, const Segment& segment) const;
   void enqueue(StubOperation operation, unsigned flags);
   void ring_doorbell();
+  std::vector<PeerId> find_dead();
   void violation(std::string text) noexcept { network_->violations.push_back(std::move(text)); }
 
   std::shared_ptr<State> network_;
   std::size_t place_;
   StubEndpoint& endpoint_;
   std::vector<std::ptrdiff_t> peers_;  ///< by PeerId: place, or -1 where disconnected
+  std::vector<bool> told_;             ///< by PeerId: that it is dead
   std::uint64_t operations_ = 0;
   std::uint64_t registrations_ = 0;
 };
@@ -233,7 +235,7 @@ Result StubProvider::post(StubOperation operation, PeerId peer, std::span<const 
   }
 
   if (!receive && !network_->endpoints[operation.peer]->alive)
-    return Result::failure(Code::unreachable, "stub peer " + std::to_string(operation.peer) + " is dead");
+    return Result::failure(stub_unreachable(operation.peer));
   std::size_t& outstanding = receive ? endpoint_.receives_outstanding : endpoint_.transmits_outstanding;
   if (outstanding >= limits().queue_depth) return Result::again();
   if (endpoint_.options.again_probability > 0.0 &&
@@ -281,14 +283,40 @@ void StubProvider::ring_doorbell() {
   endpoint_.deferred.clear();
 }
 
+/// Peers whose death has not been told, once all that they had sent is in. Ends the receives from them.
+std::vector<PeerId> StubProvider::find_dead() {
+  std::vector<PeerId> dead;
+  if (!endpoint_.inbox.empty()) return dead;
+  told_.resize(peers_.size(), false);
+  for (PeerId peer = 0; peer < peers_.size(); ++peer) {
+    const std::ptrdiff_t place = peers_[peer];
+    if (told_[peer] || place < 0 || network_->endpoints[static_cast<std::size_t>(place)]->alive) continue;
+    told_[peer] = true;
+    dead.push_back(peer);
+    for (auto posted = endpoint_.receives.begin(); posted != endpoint_.receives.end();) {
+      if (posted->peer != static_cast<std::size_t>(place)) {
+        ++posted;
+        continue;
+      }
+      network_->complete(endpoint_, {.context = posted->context,
+                                     .error = std::make_unique<Error>(stub_unreachable(posted->peer)),
+                                     .receive = true});
+      posted = endpoint_.receives.erase(posted);
+    }
+  }
+  return dead;
+}
+
 Result StubProvider::poll(Events& events) noexcept {
   std::deque<std::vector<std::byte>> messages;
   std::deque<StubCompletion> ended;
+  std::vector<PeerId> dead;
   bool moved = false;
   {
     const std::lock_guard lock(network_->mutex);
     ring_doorbell();
     moved = network_->transmit(place_);
+    dead = find_dead();
     const std::size_t most = endpoint_.options.events_per_poll;
     for (; messages.size() < most && !endpoint_.inbox.empty(); endpoint_.inbox.pop_front())
       messages.push_back(std::move(endpoint_.inbox.front()));
@@ -309,6 +337,8 @@ Result StubProvider::poll(Events& events) noexcept {
   for (const auto& completion : ended)
     if (completion.context != nullptr)
       events.on_completion(completion.context, completion.bytes, completion.error.get());
+  for (const PeerId peer : dead)
+    events.on_unreachable(peer, stub_unreachable(static_cast<std::size_t>(peers_[peer])));
   return moved || !messages.empty() || !ended.empty() ? Result::done() : Result::again();
 }
 

@@ -20,6 +20,7 @@ struct Log final : Events {
     completed.emplace_back(context, bytes);
     if (error != nullptr) errors.push_back(*error);
   }
+  void on_unreachable(PeerId, const Error& error) override { errors.push_back(error); }
 };
 
 /// Two stubs that know each other, with numbered one-byte messages.
@@ -137,8 +138,10 @@ TEST_F(StubPair, KilledPeersAreUnreachable) {
   ASSERT_TRUE(later.is_error());
   EXPECT_EQ(later.error().lath_code(), Code::unreachable);
   ASSERT_FALSE(a->poll(log_a).is_error());
-  ASSERT_EQ(log_a.errors.size(), 1U);
-  EXPECT_EQ(log_a.errors[0].lath_code(), Code::unreachable);
+  // The operation's end, and the news.
+  EXPECT_EQ(log_a.completed.size(), 1U);
+  ASSERT_EQ(log_a.errors.size(), 2U);
+  for (const Error& error : log_a.errors) EXPECT_EQ(error.lath_code(), Code::unreachable);
 }
 
 TEST_F(StubPair, CorruptsAndFailsByNumber) {

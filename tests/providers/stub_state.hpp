@@ -98,6 +98,8 @@ struct StubNetwork::State {
 /// Copies between any memory kinds. Throws Error where device memory is not reachable.
 void stub_copy(void* to, MemoryKind to_kind, const void* from, MemoryKind from_kind, std::size_t bytes);
 
+[[nodiscard]] Error stub_unreachable(std::size_t place);
+
 /// A provider on a network; made by StubNetwork::attach().
 [[nodiscard]] std::unique_ptr<Provider> make_stub_provider(std::shared_ptr<StubNetwork::State> network,
                                                            std::size_t place);
