@@ -18,7 +18,7 @@ namespace {
 
 const std::vector<Variable> table{
     {"LATH_CHECK_BUFFERS", Type::boolean, "0", "",
-     "Whether the buffer of every message is checked for unmapped memory; if not, only that of long ones."},
+     "Whether the buffer of every message is checked; if not, short ones out of pages used before are trusted."},
     {"LATH_CHUNKS_IN_FLIGHT", Type::integer, "4", "",
      "Chunks of one message that may be packed or on the wire at once."},
     {"LATH_CHUNK_BYTES", Type::bytes, "512K", "",

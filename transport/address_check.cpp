@@ -1,11 +1,12 @@
 #include "transport/address_check.hpp"
 
 #include <fmt/format.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 
 #include "datatypes/cursor.hpp"
@@ -15,71 +16,164 @@ namespace lath::transport {
 namespace {
 
 constexpr std::uintptr_t first_address = 64 * 1024;
-
-Result bad_address(std::uintptr_t begin, std::int64_t bytes) {
-  return Result::failure(Code::bad_address,
-                         fmt::format("the type reaches {} bytes at {:#x}, where no memory is mapped; check "
-                                     "the buffer address, the count and the displacements",
-                                     bytes, begin));
-}
+constexpr unsigned page_bits = 12;  // real pages may be larger, which only makes more of them
 
 std::uintptr_t address_of(const Data& data, std::int64_t offset) noexcept {
   return reinterpret_cast<std::uintptr_t>(data.address) + static_cast<std::uintptr_t>(offset);
 }
 
-// Reads two bytes of our own memory by a system call, which answers where a load would end the process.
-// Systems that forbid the call are taken to say yes.
-bool can_read(std::uintptr_t first, std::uintptr_t last) noexcept {
-  char bytes[2] = {};
-  const iovec to{bytes, 2};
-  const iovec from[2] = {{reinterpret_cast<void*>(first), 1}, {reinterpret_cast<void*>(last), 1}};
-  const ssize_t read = process_vm_readv(getpid(), &to, 1, from, 2, 0);
-  return read == 2 || (read < 0 && errno != EFAULT);
+// Both give the kernel an address that it must access for us, and look for EFAULT; a load or store would end
+// the process instead. Systems that forbid a call are taken to say yes.
+
+// An operation that does not exist is refused only after its signal mask has been read.
+bool can_read(std::uintptr_t address) noexcept {
+  const std::uintptr_t aligned = address & ~std::uintptr_t{7};
+  return syscall(SYS_rt_sigprocmask, ~0, aligned, nullptr, 8) == 0 || errno != EFAULT;
 }
 
-// msync with MS_ASYNC starts no writing; it walks the mappings and reports a gap with ENOMEM.
-bool is_mapped(std::uintptr_t begin, std::int64_t bytes) noexcept {
+// Adds 0 to a word, atomically, so that nobody who writes there can lose anything.
+bool can_write(std::uintptr_t address) noexcept {
+  static int nobody_waits = 0;
+  const std::uintptr_t aligned = address & ~std::uintptr_t{3};
+  const auto add_nothing = static_cast<unsigned>(FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0));
+  return syscall(SYS_futex, &nobody_waits, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, nullptr, aligned,
+                 add_nothing) >= 0 ||
+         errno != EFAULT;
+}
+
+bool can(Access access, std::uintptr_t address) noexcept {
+  return access == Access::write ? can_write(address) : can_read(address);
+}
+
+/// What is wrong with a range, or null.
+const char* wrong_with_host(std::uintptr_t begin, std::int64_t bytes, Access access) noexcept {
   static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t end = begin + static_cast<std::uintptr_t>(bytes);
   const std::uintptr_t first = begin / page * page;
-  if (end < begin) return false;
-  if (msync(reinterpret_cast<void*>(first), end - first, MS_ASYNC) != 0 && errno == ENOMEM) return false;
-  return can_read(begin, end - 1);
+  if (begin < first_address || end < begin || end > UINTPTR_MAX / 2) return "where no memory is mapped";
+  // MS_ASYNC starts no writing; it walks the mappings and reports a gap with ENOMEM.
+  if ((end - first) > page && msync(reinterpret_cast<void*>(first), end - first, MS_ASYNC) != 0 &&
+      errno == ENOMEM)
+    return "where no memory is mapped";
+  const bool same_page = (end - 1) / page * page == first;
+  if (can(access, begin) && (same_page || can(access, end - 1))) return nullptr;
+  if (access == Access::write && can_read(begin) && can_read(end - 1))
+    return "where memory may not be written";
+  return "where no memory can be accessed";
 }
 
-bool is_device(std::uintptr_t address) noexcept {
-  return gpu::availability().available &&
-         gpu::memory_info(reinterpret_cast<const void*>(address)).kind == gpu::MemoryKind::device;
+/// The same of a range in host or device memory. `host` is set where it is good host memory.
+const char* wrong_with(std::uintptr_t begin, std::int64_t bytes, Access access, bool& host) noexcept {
+  const char* wrong = wrong_with_host(begin, bytes, access);
+  host = wrong == nullptr;
+  if (host || !gpu::availability().available) return wrong;
+  const gpu::MemoryInfo info = gpu::memory_info(reinterpret_cast<const void*>(begin));
+  if (info.kind != gpu::MemoryKind::device) return wrong;
+  const bool inside = static_cast<std::uint64_t>(bytes) <= info.bytes - (begin - info.base);
+  return inside ? nullptr : "past the end of an allocation of device memory";
+}
+
+Result bad_address(std::uintptr_t begin, std::int64_t bytes, const char* wrong) {
+  return Result::failure(Code::bad_address,
+                         fmt::format("the type reaches {} bytes at {:#x}, {}; check the buffer address, the "
+                                     "count and the displacements",
+                                     bytes, begin, wrong));
+}
+
+/// Segment by segment, for layouts whose holes need not be there.
+Result check_segments(const Data& data, Access access) noexcept {
+  std::uintptr_t good_begin = 1, good_end = 0;
+  for (Cursor cursor(*data.layout); !cursor.at_end();) {
+    const LayoutSegment segment = cursor.next();
+    const std::uintptr_t begin = address_of(data, segment.offset);
+    const std::uintptr_t end = begin + static_cast<std::uintptr_t>(segment.length);
+    if (begin >= good_begin && end <= good_end) continue;
+    bool host = false;
+    if (const char* wrong = wrong_with(begin, segment.length, access, host))
+      return bad_address(begin, segment.length, wrong);
+    // What shares a page with good bytes is good, but for device memory, which ends anywhere.
+    good_begin = host ? begin >> page_bits << page_bits : begin;
+    good_end = host ? ((end - 1) >> page_bits << page_bits) + (std::uintptr_t{1} << page_bits) : end;
+  }
+  return Result::done();
 }
 
 }  // namespace
 
-Result check_plausible(const Data& data) noexcept {
-  if (data.bytes == 0) return Result::done();
+MemoryCheck check_memory(const Data& data, Access access) noexcept {
+  if (data.bytes == 0) return {};
   const std::int64_t lowest = data.layout ? data.layout->lowest() : 0;
+  const std::int64_t span = data.layout ? data.layout->highest() - lowest : data.bytes;
   const std::uintptr_t begin = address_of(data, lowest);
-  if (begin >= first_address && begin <= UINTPTR_MAX / 2) return Result::done();
-  return bad_address(begin, data.layout ? data.layout->highest() - lowest : data.bytes);
+  bool host = false;
+  const char* wrong = wrong_with(begin, span, access, host);
+  if (wrong == nullptr) return {};
+  return {data.layout ? check_segments(data, access) : bad_address(begin, span, wrong), false};
 }
 
-Result check_mapped(const Data& data) noexcept {
-  Result plausible = check_plausible(data);
-  if (data.bytes == 0 || !plausible.is_done()) return plausible;
-  const std::int64_t lowest = data.layout ? data.layout->lowest() : 0;
-  const std::int64_t highest = data.layout ? data.layout->highest() : data.bytes;
-  const std::uintptr_t begin = address_of(data, lowest);
-  if (is_mapped(begin, highest - lowest)) return Result::done();
-  if (!data.layout) return is_device(begin) ? Result::done() : bad_address(begin, data.bytes);
-  std::array<LayoutSegment, 256> segments;
-  for (PackedRange range{0, data.bytes}; range.begin < range.end;) {
-    const SegmentList list = list_segments(*data.layout, range, segments);
-    for (std::size_t i = 0; i < list.count; ++i) {
-      const std::uintptr_t at = address_of(data, segments[i].offset);
-      if (!is_mapped(at, segments[i].length) && !is_device(at)) return bad_address(at, segments[i].length);
-    }
-    range.begin += list.bytes;
+namespace {
+
+/// Layouts of more segments are remembered only where their holes are good, too.
+constexpr std::int64_t most_segments = 32;
+/// Longer ranges are remembered as such, others by page.
+constexpr std::uintptr_t most_pages = 16;
+
+/// Visits the pages of every segment until `visit(first, last)` answers false; whether it never did.
+template <class Visit>
+bool for_each_segment_pages(const Data& data, Visit visit) noexcept {
+  for (Cursor cursor(*data.layout); !cursor.at_end();) {
+    const LayoutSegment segment = cursor.next();
+    const std::uintptr_t begin = address_of(data, segment.offset);
+    if (!visit(begin >> page_bits, (begin + static_cast<std::uintptr_t>(segment.length) - 1) >> page_bits))
+      return false;
   }
-  return Result::done();
+  return true;
+}
+
+template <class Visit>
+bool for_whole_pages(const Data& data, Visit visit) noexcept {
+  const std::uintptr_t begin = address_of(data, data.layout ? data.layout->lowest() : 0);
+  const std::uintptr_t end = address_of(data, data.layout ? data.layout->highest() : data.bytes);
+  return visit(begin >> page_bits, (end - 1) >> page_bits);
+}
+
+}  // namespace
+
+bool KnownMemory::Known::holds(const Pages& wanted) const noexcept {
+  if (wanted.last - wanted.first >= most_pages)
+    return ranges[(wanted.first ^ (wanted.last << 1)) % ranges.size()] == wanted;
+  for (std::uintptr_t page = wanted.first; page <= wanted.last; ++page)
+    if (pages[page % pages.size()] != page) return false;
+  return true;
+}
+
+void KnownMemory::Known::add(const Pages& good) noexcept {
+  if (good.last - good.first >= most_pages) {
+    ranges[(good.first ^ (good.last << 1)) % ranges.size()] = good;
+    return;
+  }
+  for (std::uintptr_t page = good.first; page <= good.last; ++page) pages[page % pages.size()] = page;
+}
+
+bool KnownMemory::holds(const Data& data, Access access) const noexcept {
+  if (data.bytes == 0) return true;
+  const Known& known = known_[static_cast<std::size_t>(access)];
+  const auto held = [&](std::uintptr_t first, std::uintptr_t last) { return known.holds({first, last}); };
+  if (for_whole_pages(data, held)) return true;
+  return data.layout && data.layout->segment_count() <= most_segments && for_each_segment_pages(data, held);
+}
+
+void KnownMemory::add(const Data& data, Access access, bool whole) noexcept {
+  if (data.bytes == 0) return;
+  Known& known = known_[static_cast<std::size_t>(access)];
+  const auto add = [&](std::uintptr_t first, std::uintptr_t last) {
+    known.add({first, last});
+    return true;
+  };
+  if (whole)
+    for_whole_pages(data, add);
+  else if (data.layout->segment_count() <= most_segments)
+    for_each_segment_pages(data, add);
 }
 
 }  // namespace lath::transport

@@ -45,9 +45,6 @@ lath_status lath_region_create(lath_worker worker, void* address, size_t bytes, 
     if (bytes > static_cast<std::size_t>(INT64_MAX) ||
         bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(address))
       refuse("bytes", fmt::format("are {}, which reach past the end of memory", bytes));
-    const Result mapped =
-        check_mapped(Data::of(address, Layout::contiguous(static_cast<std::int64_t>(bytes))));
-    if (mapped.is_error()) throw Error(mapped.error());
     *region = reinterpret_cast<lath_region>(&worker_of(worker).open_region(address, bytes));
     return LATH_OK;
   });

@@ -263,9 +263,14 @@ lath_status lath_type_segments(lath_type type, int64_t count, int64_t first, lat
 
 namespace {
 
+void must_be_memory(const Data& data, Access access) {
+  const Result result = check_memory(data, access).result;
+  if (result.is_error()) throw Error(result.error());
+}
+
 /// What lath_pack and lath_unpack have in common.
-Layout checked(const void* buffer, std::int64_t count, lath_type type, PackedRange range,
-               const void* packed) {
+Layout checked(const void* buffer, std::int64_t count, lath_type type, PackedRange range, const void* packed,
+               Access buffer_access) {
   Layout layout = not_null(type, "type")->layout(not_negative(count, "count"));
   not_negative(range.begin, "packed_offset");
   if (range.end < range.begin || range.end > layout.bytes())
@@ -273,8 +278,9 @@ Layout checked(const void* buffer, std::int64_t count, lath_type type, PackedRan
                                 range.begin, layout.bytes()));
   if (range.bytes() == 0) return layout;
   not_null(packed, "packed");
-  Result mapped = check_mapped(Data::of(const_cast<void*>(buffer), layout));
-  if (mapped.is_error()) throw Error(mapped.error());
+  const Access packed_access = buffer_access == Access::read ? Access::write : Access::read;
+  must_be_memory(Data::of(const_cast<void*>(buffer), layout), buffer_access);
+  must_be_memory({const_cast<void*>(packed), range.bytes(), {}}, packed_access);
   return layout;
 }
 
@@ -290,7 +296,7 @@ lath_status lath_pack(const void* buffer, int64_t count, lath_type type, int64_t
                       void* packed) {
   return guarded([&] {
     const PackedRange range = range_of(packed_offset, bytes);
-    const Layout layout = checked(buffer, count, type, range, packed);
+    const Layout layout = checked(buffer, count, type, range, packed, Access::read);
     return status_of(pack_anywhere(layout, buffer, range, packed));
   });
 }
@@ -299,7 +305,7 @@ lath_status lath_unpack(void* buffer, int64_t count, lath_type type, int64_t pac
                         const void* packed) {
   return guarded([&] {
     const PackedRange range = range_of(packed_offset, bytes);
-    const Layout layout = checked(buffer, count, type, range, packed);
+    const Layout layout = checked(buffer, count, type, range, packed, Access::write);
     return status_of(unpack_anywhere(layout, buffer, range, packed));
   });
 }

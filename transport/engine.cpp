@@ -10,7 +10,6 @@
 #include "base/log.hpp"
 #include "gpu/device.hpp"
 #include "gpu/driver.hpp"
-#include "transport/address_check.hpp"
 
 namespace lath::transport {
 namespace {
@@ -134,11 +133,15 @@ void Engine::look_at(Request& request) {
   request.mixed = placement.mixed;
 }
 
-Result Engine::check(const Request& request) const {
-  if (request.device && !request.mixed) return check_plausible(request.data);
-  if (!check_buffers_ && request.data.bytes <= static_cast<std::int64_t>(eager_bytes_))
-    return check_plausible(request.data);
-  return check_mapped(request.data);
+Result Engine::check(const Request& request) {
+  const bool reads = request.kind == Request::Kind::send || request.kind == Request::Kind::put;
+  const Access access = reads ? Access::read : Access::write;
+  const bool small =
+      !check_buffers_ && !request.device && request.data.bytes <= static_cast<std::int64_t>(eager_bytes_);
+  if (small && known_memory_.holds(request.data, access)) return Result::done();
+  MemoryCheck check = check_memory(request.data, access);
+  if (small && check.result.is_done()) known_memory_.add(request.data, access, check.whole);
+  return std::move(check.result);
 }
 
 Request* Engine::make(Request::Kind kind, const Data& data, Result& result) {

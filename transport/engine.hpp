@@ -11,6 +11,7 @@
 #include "base/counters.hpp"
 #include "base/result.hpp"
 #include "providers/provider.hpp"
+#include "transport/address_check.hpp"
 #include "transport/delivery.hpp"
 #include "transport/envelope.hpp"
 #include "transport/matching.hpp"
@@ -108,7 +109,7 @@ class Engine final : private providers::Events {
   void on_unreachable(providers::PeerId id, const Error& error) override;
 
   void look_at(Request& request);
-  Result check(const Request& request) const;
+  Result check(const Request& request);
   Result send_eager(Request& request);
   Result send_rts(Request& request);
   void hold(std::uint64_t worker, std::span<const std::byte> bytes);
@@ -133,6 +134,7 @@ class Engine final : private providers::Events {
   std::uint64_t id_;
   std::size_t eager_bytes_;
   bool check_buffers_;
+  KnownMemory known_memory_;
   bool uses_gpu_;
   Counters counters_;
   Counters driver_at_start_;

@@ -89,6 +89,12 @@ void Engine::dispatch(Peer& peer, std::span<const std::byte> bytes) {
       return one_sided_.on_layout_part(peer, message.layout_part, message.payload);
     case wire::Kind::placed:
       return one_sided_.on_placed(peer, message.placed);
+    case wire::Kind::region_open:
+      return one_sided_.on_region_open(peer, message.region);
+    case wire::Kind::region_opened:
+      return one_sided_.on_region_opened(peer, message.region);
+    case wire::Kind::region_closed:
+      return one_sided_.on_region_closed(peer, message.region);
   }
 }
 

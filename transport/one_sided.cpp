@@ -3,73 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <random>
 
-#include "base/log.hpp"
 #include "datatypes/wire_codec.hpp"
-#include "gpu/device.hpp"
 #include "transport/engine.hpp"
 
 namespace lath::transport {
-namespace {
-
-constexpr std::array<char, 8> magic{'L', 'A', 'T', 'H', 'r', 'g', 'n', '1'};
-
-std::uint64_t random_secret() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32) | device();
-}
-
-}  // namespace
-
-std::vector<std::byte> Region::key() const {
-  RegionKey key;
-  key.worker = engine->id();
-  key.id = id;
-  key.secret = secret;
-  key.bytes = bytes;
-  if (registration != nullptr) {
-    key.rma = 1;
-    key.rma_key = registration->key();
-    key.rma_address = registration->remote_address();
-  }
-  std::vector<std::byte> out(magic.size() + sizeof key);
-  std::memcpy(out.data(), magic.data(), magic.size());
-  std::memcpy(out.data() + magic.size(), &key, sizeof key);
-  return out;
-}
-
-RegionKey RegionKey::decode(std::span<const std::byte> bytes) {
-  RegionKey key;
-  if (bytes.size() != magic.size() + sizeof key || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
-    throw Error(Code::invalid_argument, fmt::format("{} bytes that are not a region's key", bytes.size()));
-  std::memcpy(&key, bytes.data() + magic.size(), sizeof key);
-  return key;
-}
-
-Region& OneSided::open(void* address, std::size_t bytes) {
-  auto region = std::make_unique<Region>();
-  region->engine = &engine_;
-  region->address = static_cast<std::byte*>(address);
-  region->bytes = bytes;
-  region->id = next_region_++;
-  region->secret = random_secret();
-  const bool device = gpu::memory_info(address).kind == gpu::MemoryKind::device;
-  if (engine_.limits().rma && bytes > 0 && !device) {
-    std::unique_ptr<Error> why;
-    region->registration =
-        engine_.provider().register_memory(address, bytes, providers::MemoryKind::host, true, true, why);
-    if (region->registration == nullptr)
-      log::info("a region of {} bytes is reached by messages only: {}", bytes, why->what());
-  }
-  return *regions_.emplace_back(std::move(region));
-}
-
-void OneSided::close(Region& region) noexcept {
-  std::erase_if(regions_, [&](const auto& open) { return open.get() == &region; });
-}
-
 Result OneSided::start(Request& request, const RegionKey& key, std::int64_t offset, const Layout& target) {
   const Peer& peer = *request.peer;
   if (peer.dead != nullptr) return Result::failure(*peer.dead);
@@ -96,8 +34,8 @@ Result OneSided::start(Request& request, const RegionKey& key, std::int64_t offs
   request.one_sided = std::make_unique<OneSidedState>();
   request.one_sided->request = &request;
   const Data placed = Data::of(nullptr, target);
-  const bool direct = engine_.limits().rma && key.rma != 0 && !request.data.layout && !placed.layout &&
-                      !request.device && !tuning().forced;
+  const bool direct =
+      engine_.limits().rma && !request.data.layout && !placed.layout && !request.device && !tuning().forced;
   if (direct) return start_direct(request, key, offset + target.lowest());
   start_message(request, key, offset, target);
   return Result::done();
@@ -157,13 +95,11 @@ void OneSided::on_layout_part(Peer& peer, const wire::LayoutPart& part, std::spa
 
 std::unique_ptr<Error> OneSided::check(const Peer& peer, const wire::OneSided& operation,
                                        std::span<const std::byte> bytes, Data& target) const {
-  const auto found = std::find_if(regions_.begin(), regions_.end(), [&](const auto& region) {
-    return region->id == operation.region && region->secret == operation.secret;
-  });
-  if (found == regions_.end())
+  const Region* found = find_region(operation.region, operation.secret);
+  if (found == nullptr)
     return std::make_unique<Error>(Code::invalid_argument,
                                    fmt::format("{} names a region that is not open", peer.name()));
-  const Region& region = **found;
+  const Region& region = *found;
   try {
     const Layout layout = decode_layout(bytes);
     const std::int64_t offset = operation.offset;
@@ -238,6 +174,7 @@ void OneSided::lose(Peer& peer, const Error& why) {
     layout_bytes_ -= std::min(layout_bytes_, entry.second.layout.capacity());
     return true;
   });
+  std::erase_if(admissions_, [&](const auto& entry) { return std::get<0>(entry.first) == &peer; });
   for (Request* request : direct_)
     if (request->peer == &peer && request->one_sided->error == nullptr)
       request->one_sided->error = std::make_unique<Error>(why);

@@ -6,43 +6,19 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/result.hpp"
 #include "providers/provider.hpp"
 #include "transport/operation.hpp"
+#include "transport/region.hpp"
 #include "transport/request.hpp"
 #include "transport/scheme.hpp"
 #include "transport/wire.hpp"
 
 namespace lath::transport {
-
-/// Memory that peers may put to and get from. Owned by its worker.
-struct Region {
-  Engine* engine = nullptr;
-  std::byte* address = nullptr;
-  std::size_t bytes = 0;
-  std::uint64_t id = 0;
-  std::uint64_t secret = 0;  ///< peers must name it: a stale or invented key opens nothing
-  std::unique_ptr<providers::Registration> registration;  ///< null: reached by messages only
-
-  [[nodiscard]] std::vector<std::byte> key() const;
-};
-
-/// A region as its peers know it.
-struct RegionKey {
-  std::uint64_t worker = 0;
-  std::uint64_t id = 0;
-  std::uint64_t secret = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t rma_key = 0;
-  std::uint64_t rma_address = 0;
-  std::uint64_t rma = 0;  ///< 1: read() and write() reach it
-
-  /// Throws Error(invalid_argument).
-  static RegionKey decode(std::span<const std::byte> key);
-};
 
 struct RmaSlot final : Operation {
   OneSidedState* state = nullptr;
@@ -61,6 +37,7 @@ struct OneSidedState {
   bool placed = false;       ///< and is in place
 
   RegionKey key;
+  std::shared_ptr<const Admission> admission;
   std::int64_t offset = 0;  ///< of the data in the region
   std::unique_ptr<Source> source;
   std::unique_ptr<Sink> sink;
@@ -75,6 +52,7 @@ class OneSided {
  public:
   explicit OneSided(Engine& engine) : engine_(engine) {}
 
+  /// Throws Error(bad_address) where the memory is not there.
   Region& open(void* address, std::size_t bytes);
   void close(Region& region) noexcept;
 
@@ -84,6 +62,10 @@ class OneSided {
   void on_operation(Peer& peer, const wire::OneSided& operation, std::span<const std::byte> layout);
   void on_layout_part(Peer& peer, const wire::LayoutPart& part, std::span<const std::byte> bytes);
   void on_placed(Peer& peer, const wire::Placed& placed);
+  // Who may reach which region directly (region.cpp).
+  void on_region_open(Peer& peer, const wire::RegionState& asked);
+  void on_region_opened(Peer& peer, const wire::RegionState& granted);
+  void on_region_closed(Peer& peer, const wire::RegionState& closed);
   /// The data of a put has left its origin.
   void sent(Request& request);
   /// An operation has come to its end at the target: tells the origin.
@@ -105,18 +87,25 @@ class OneSided {
     std::vector<std::byte> layout;
   };
 
+  [[nodiscard]] Region* find_region(std::uint64_t id, std::uint64_t secret) const noexcept;
+  /// What is known of the peer's region; asks the peer where nothing is.
+  std::shared_ptr<const Admission> admission(Peer& peer, const RegionKey& key);
   void start_message(Request& request, const RegionKey& key, std::int64_t offset, const Layout& target);
   Result start_direct(Request& request, const RegionKey& key, std::int64_t offset);
   void serve(Peer& peer, const wire::OneSided& operation, std::span<const std::byte> layout);
   /// Why an operation may not touch the region, or null with where it does.
   std::unique_ptr<Error> check(const Peer& peer, const wire::OneSided& operation,
                                std::span<const std::byte> layout, Data& target) const;
+  /// One step of a direct operation; true where it has ended, or goes on by messages.
+  bool step(Request& request);
+  void check_admission(OneSidedState& state);
   Result advance(OneSidedState& state);
   Result issue(OneSidedState& state);
   bool retire(OneSidedState& state);
 
   Engine& engine_;
   std::vector<std::unique_ptr<Region>> regions_;
+  std::map<std::tuple<Peer*, std::uint64_t, std::uint64_t>, std::shared_ptr<Admission>> admissions_;
   std::map<std::pair<Peer*, std::uint64_t>, Pending> pending_;
   std::vector<Request*> direct_;
   std::size_t layout_bytes_ = 0;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "transport/engine.hpp"
@@ -16,6 +18,7 @@ void RmaSlot::completed(std::size_t, const Error* error) {
 Result OneSided::start_direct(Request& request, const RegionKey& key, std::int64_t offset) {
   OneSidedState& state = *request.one_sided;
   state.key = key;
+  state.admission = admission(*request.peer, key);
   state.offset = offset;
   const providers::Limits& limits = engine_.limits();
   const std::size_t largest = std::min<std::size_t>(limits.max_message, INT64_MAX);
@@ -52,8 +55,8 @@ Result OneSided::issue(OneSidedState& state) {
     if (!result.is_done()) return result;
   }
   const providers::RemoteSegment remote{
-      state.key.rma_address + static_cast<std::uint64_t>(state.offset + begin),
-      static_cast<std::size_t>(range.bytes()), state.key.rma_key};
+      state.admission->rma_address + static_cast<std::uint64_t>(state.offset + begin),
+      static_cast<std::size_t>(range.bytes()), state.admission->rma_key};
   providers::Provider& provider = engine_.provider();
   const providers::PeerId peer = request.peer->id;
   const std::span<const providers::RemoteSegment> remotes(&remote, 1);
@@ -109,23 +112,50 @@ Result OneSided::advance(OneSidedState& state) {
   return state.retired == chunks ? Result::done() : Result::again();
 }
 
-void OneSided::progress() {
-  std::erase_if(direct_, [this](Request* request) {
-    OneSidedState& state = *request->one_sided;
-    Result result = advance(state);
+// A region that is not what its key says: the request ends as soon as nothing of it is under way.
+void OneSided::check_admission(OneSidedState& state) {
+  const Admission& admission = *state.admission;
+  const Request& request = *state.request;
+  if (state.error != nullptr) return;
+  if (admission.state == Admission::State::ended)
+    state.error = std::make_unique<Error>(*admission.error);
+  else if (state.issued > 0)
+    return;
+  else if (static_cast<std::uint64_t>(state.offset + request.data.bytes) > admission.bytes)
+    state.error = std::make_unique<Error>(
+        Code::invalid_argument, fmt::format("the region at {} has {} bytes, and its key another number",
+                                            request.peer->name(), admission.bytes));
+  else if (request.kind == Request::Kind::put && !admission.writable)
+    state.error = std::make_unique<Error>(
+        Code::bad_address, fmt::format("the region at {} may not be written", request.peer->name()));
+}
+
+bool OneSided::step(Request& request) {
+  OneSidedState& state = *request.one_sided;
+  if (state.admission->state == Admission::State::asked && state.error == nullptr) return false;
+  check_admission(state);
+  const bool admitted = state.error == nullptr;
+  Result result = Result::done();
+  bool by_messages = admitted && !state.admission->rma;
+  if (!by_messages) {
+    result = advance(state);
     if (result.is_again()) return false;
     // What was refused before anything moved, such as a registration, goes by messages.
-    const bool refused = result.is_error() && state.issued == 0 && request->peer->dead == nullptr;
-    if (refused) {
-      state.source.reset();
-      state.sink.reset();
-      start_message(*request, state.key, state.offset, Layout::contiguous(request->data.bytes));
-    } else if (result.is_error())
-      engine_.fail(*request, result.error());
-    else
-      engine_.complete(*request);
-    return true;
-  });
+    by_messages = admitted && result.is_error() && state.issued == 0 && request.peer->dead == nullptr;
+  }
+  if (by_messages) {
+    state.source.reset();
+    state.sink.reset();
+    start_message(request, state.key, state.offset, Layout::contiguous(request.data.bytes));
+  } else if (result.is_error())
+    engine_.fail(request, result.error());
+  else
+    engine_.complete(request);
+  return true;
+}
+
+void OneSided::progress() {
+  std::erase_if(direct_, [this](Request* request) { return step(*request); });
 }
 
 void OneSided::drop_all() noexcept {

@@ -102,6 +102,13 @@ const char* check_placed(Message& message) noexcept {
   return message.payload.empty() ? nullptr : "longer than its kind";
 }
 
+const char* check_region(const Message& message) noexcept {
+  if (!message.payload.empty()) return "longer than its kind";
+  if (message.region.bytes > INT64_MAX) return "region too long";
+  if (message.region.rma > 1 || message.region.writable > 1) return "a flag that is neither 0 nor 1";
+  return nullptr;
+}
+
 const char* read_kind(std::span<const std::byte> bytes, Message& out) noexcept {
   const char* wrong = nullptr;
   switch (out.header.kind) {
@@ -126,6 +133,10 @@ const char* read_kind(std::span<const std::byte> bytes, Message& out) noexcept {
       return (wrong = read(bytes, out.layout_part, out)) != nullptr ? wrong : check_layout_part(out);
     case Kind::placed:
       return (wrong = read(bytes, out.placed, out)) != nullptr ? wrong : check_placed(out);
+    case Kind::region_open:
+    case Kind::region_opened:
+    case Kind::region_closed:
+      return (wrong = read(bytes, out.region, out)) != nullptr ? wrong : check_region(out);
   }
   return "unknown kind";
 }
@@ -142,9 +153,9 @@ const char* parse(std::span<const std::byte> bytes, Message& out) noexcept {
 }
 
 std::string_view name(Kind kind) noexcept {
-  constexpr std::array<std::string_view, 12> names{"unknown", "eager", "rts",         "cts",
-                                                   "credit",  "halt",  "abort",       "window",
-                                                   "put",     "get",   "layout part", "placed"};
+  constexpr std::array<std::string_view, 15> names{
+      "unknown", "eager", "rts",         "cts",    "credit",      "halt",          "abort",        "window",
+      "put",     "get",   "layout part", "placed", "region open", "region opened", "region closed"};
   const auto index = static_cast<std::size_t>(kind);
   return index < names.size() ? names[index] : names[0];
 }

@@ -19,17 +19,20 @@ inline constexpr std::size_t largest_layout = std::size_t{64} << 20;  ///< bytes
 inline constexpr std::size_t largest_text = 256;                      ///< bytes of an error's text
 
 enum class Kind : std::uint8_t {
-  eager = 1,    ///< a whole message
-  rts,          ///< a message's envelope: ready to send
-  cts,          ///< the receiver's plan: clear to send
-  credit,       ///< more receives are posted
-  halt,         ///< the sender sends no chunk from this one on
-  abort,        ///< the peer's request has failed here
-  window,       ///< eager bytes were consumed
-  put,          ///< an rts into a region
-  get,          ///< asks for an rts out of a region
-  layout_part,  ///< more of the encoded layout of a put or get
-  placed,       ///< a put's data is in place
+  eager = 1,      ///< a whole message
+  rts,            ///< a message's envelope: ready to send
+  cts,            ///< the receiver's plan: clear to send
+  credit,         ///< more receives are posted
+  halt,           ///< the sender sends no chunk from this one on
+  abort,          ///< the peer's request has failed here
+  window,         ///< eager bytes were consumed
+  put,            ///< an rts into a region
+  get,            ///< asks for an rts out of a region
+  layout_part,    ///< more of the encoded layout of a put or get
+  placed,         ///< a put's data is in place
+  region_open,    ///< asks to read and write a region directly
+  region_opened,  ///< granted
+  region_closed,  ///< refused, or over
 };
 
 /// Before every message. `sequence` counts the messages from one worker to another, from 0.
@@ -134,6 +137,19 @@ struct Placed {
   std::uint64_t request = 0;
 };
 
+/// Of region_open, region_opened and region_closed. Zero where a kind does not say it.
+struct RegionState {
+  Header header;
+  std::uint64_t region = 0;
+  std::uint64_t secret = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t rma_key = 0;
+  std::uint64_t rma_address = 0;
+  std::uint8_t rma = 0;  ///< 1: rma_key and rma_address reach it
+  std::uint8_t writable = 0;
+  std::uint8_t reserved[6] = {};
+};
+
 /// A message read and checked. `payload` is a view of the bytes that were read.
 struct Message {
   union {
@@ -148,6 +164,7 @@ struct Message {
     OneSided one_sided;
     LayoutPart layout_part;
     Placed placed;
+    RegionState region;
   };
   std::span<const std::byte> payload;
   /// A corrupt message whose header was good: `header` stands, `request` is what it names, or 0.

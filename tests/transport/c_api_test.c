@@ -85,6 +85,10 @@ static void types(void) {
   CHECK(lath_unpack(memory, 2, vector, 4, 8, &packed[1]) == LATH_OK && memory[1] == 1 && memory[4] == 4);
   CHECK(lath_pack(memory, 2, vector, 40, 9, packed) == LATH_ERR_ARGUMENT);
   CHECK(lath_pack(NULL, 1, vector, 0, 24, packed) == LATH_ERR_BAD_ADDRESS);
+  static const int constant[20] = {0};
+  CHECK(lath_pack(constant, 1, vector, 0, 24, packed) == LATH_OK);
+  CHECK(lath_unpack((void*)(uintptr_t)constant, 1, vector, 0, 24, packed) == LATH_ERR_BAD_ADDRESS);
+  CHECK(lath_pack(memory, 1, vector, 0, 24, (void*)(uintptr_t)constant) == LATH_ERR_BAD_ADDRESS);
   lath_type_free(vector);
   lath_type_free(integer);
   lath_type_free(NULL);

@@ -82,6 +82,30 @@ TEST(DeviceMessage, BL33_DriverCallsDoNotGrowWithBlocks) {
   EXPECT_LE(calls, 8U * 2 * 2 * 2 + 16);
 }
 
+TEST(DeviceMessage, PastTheEndOfAnAllocationIsRefused) {
+  if (!gpu::availability().available) GTEST_SKIP() << "no GPU: " << gpu::availability().reason;
+  use_scheme("auto");
+  Pair pair;
+  constexpr std::size_t bytes = std::size_t{1} << 20;
+  gpu::DeviceBuffer memory(0, bytes);
+  auto freed = std::make_unique<gpu::DeviceBuffer>(0, bytes);
+  void* gone = freed->data();
+  freed.reset();
+  char* begin = static_cast<char*>(memory.data());
+  const Layout vector = Layout::of(parse_type("vector(1025,128,1024,char)"), 1);
+  for (const Data& bad :
+       {Data{begin, bytes + 16, {}}, Data{begin + bytes - 8, 16, {}}, Data::of(begin, vector),
+        Data{gone, 16, {}}, Data{gone, bytes, {}}, Data::of(gone, vector)}) {
+    Request* request = nullptr;
+    Result result = pair[0].send(pair.peer(0), bad, 0, 1, false, request);
+    ASSERT_TRUE(result.is_error());
+    EXPECT_EQ(result.error().lath_code(), Code::bad_address) << result.error().what();
+    result = pair[0].receive(bad, {0, 1, 1}, request);
+    ASSERT_TRUE(result.is_error());
+    EXPECT_EQ(result.error().lath_code(), Code::bad_address) << result.error().what();
+  }
+}
+
 TEST(DeviceMessage, BL17_HostAndDeviceBlocksInOneType) {
   if (!gpu::availability().available) GTEST_SKIP() << "no GPU: " << gpu::availability().reason;
   use_scheme("auto");

@@ -145,29 +145,6 @@ TEST(Fault, BL48_ManySendsBeforeAnyReceive) {
   EXPECT_TRUE(pair.network.violations().empty());
 }
 
-TEST(Fault, UnmappedMemoryIsAnErrorOfItsRequestAlone) {
-  Pair pair;
-  std::vector<int> small{1}, in(1);
-  void* hole = mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  munmap(hole, 1 << 20);
-  Request* request = nullptr;
-  for (const Data& bad :
-       {Data{nullptr, 8, {}}, Data{reinterpret_cast<void*>(64), 8, {}}, Data{hole, 1 << 20, {}},
-        Data::of(hole, Layout::of(parse_type("vector(1000,8,16,int)"), 1))}) {
-    const Result sent = pair[0].send(pair.peer(0), bad, 0, 1, false, request);
-    ASSERT_TRUE(sent.is_error());
-    EXPECT_EQ(sent.error().lath_code(), Code::bad_address);
-    const Result received = pair[1].receive(bad, {0, 0, 1}, request);
-    ASSERT_TRUE(received.is_error());
-    EXPECT_EQ(received.error().lath_code(), Code::bad_address);
-  }
-  request = pair.receive(1, data_of(in), 1);
-  Request* send = pair.send(0, data_of(small), 1);
-  EXPECT_EQ(pair.wait(1, request).error, nullptr);
-  EXPECT_EQ(pair.wait(0, send).error, nullptr);
-  EXPECT_EQ(in, small);
-}
-
 TEST(Fault, HolesOfATypeNeedNotBeMapped) {
   Pair pair;
   const long page = 4096;

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include "tests/transport/exchange.hpp"
 
@@ -112,7 +113,6 @@ TEST_P(OneSidedTest, OutsideTheRegionIsRefused) {
   // A key that claims more than the region has, and a closed one: the target says no.
   RegionKey lying = key;
   lying.bytes = 1000;
-  lying.rma = 0;
   Outcome outcome = put(data_of(out), lying, 8, Layout::contiguous(40));
   ASSERT_NE(outcome.error, nullptr);
   EXPECT_EQ(outcome.error->lath_code(), Code::invalid_argument);
@@ -120,6 +120,60 @@ TEST_P(OneSidedTest, OutsideTheRegionIsRefused) {
   outcome = get(data_of(out), lying, 0, Layout::contiguous(40));
   ASSERT_NE(outcome.error, nullptr);
   EXPECT_EQ(memory, std::vector<int>(10, -1));
+}
+
+/// Any key that is not the one of an open region ends its request, and nothing else.
+TEST_P(OneSidedTest, StaleAndDamagedKeysAreRefused) {
+  std::vector<int> memory(20000, -1), out = counting<int>(20000), in(20000);
+  Region& region = pair[1].open_region(memory.data(), memory.size() * 4);
+  const std::vector<std::byte> bytes = region.key();
+  const Layout whole = Layout::contiguous(80000);
+  EXPECT_EQ(put(data_of(out), RegionKey::decode(bytes), 0, whole).error, nullptr);
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::vector<std::byte> damaged = bytes;
+    damaged[at] ^= std::byte{0x10};
+    Request* request = nullptr;
+    try {
+      const RegionKey key = RegionKey::decode(damaged);
+      const Result result = pair[0].get(pair.peer(0), data_of(in), key, 0, whole, request);
+      if (result.is_error()) {
+        EXPECT_EQ(result.error().lath_code(), Code::invalid_argument);
+        continue;
+      }
+    } catch (const Error& error) {
+      EXPECT_EQ(error.lath_code(), Code::invalid_argument);
+      continue;
+    }
+    const Outcome outcome = pair.wait(0, request);
+    // A key that claims more than there is may be used for what there is.
+    const Code code = outcome.error != nullptr ? outcome.error->lath_code() : Code::invalid_argument;
+    EXPECT_EQ(code, Code::invalid_argument) << at;
+  }
+  pair[1].close_region(region);
+  for (int round = 0; round < 100; ++round) pair.progress();
+  for (int round : {0, 1}) {
+    const Outcome outcome = get(data_of(in), RegionKey::decode(bytes), 0, whole);
+    ASSERT_NE(outcome.error, nullptr) << round;
+    EXPECT_EQ(outcome.error->lath_code(), Code::invalid_argument);
+  }
+  const RegionKey again = open(memory.data(), memory.size() * 4);
+  EXPECT_EQ(get(data_of(in), again, 0, whole).error, nullptr);
+  EXPECT_EQ(in, out);
+  EXPECT_TRUE(pair.network.violations().empty());
+}
+
+TEST_P(OneSidedTest, AReadOnlyRegionIsReadOnly) {
+  constexpr std::size_t bytes = 1 << 16;
+  void* memory = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const RegionKey key = open(memory, bytes);
+  std::vector<char> local(bytes, 'x');
+  const Layout whole = Layout::contiguous(bytes);
+  const Outcome outcome = put(data_of(local), key, 0, whole);
+  ASSERT_NE(outcome.error, nullptr);
+  EXPECT_EQ(outcome.error->lath_code(), Code::bad_address);
+  EXPECT_EQ(get(data_of(local), key, 0, whole).error, nullptr);
+  EXPECT_EQ(local, std::vector<char>(bytes, 0));
+  munmap(memory, bytes);
 }
 
 TEST_P(OneSidedTest, EmptyCompletesAtOnce) {

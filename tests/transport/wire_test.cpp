@@ -39,12 +39,20 @@ std::vector<std::vector<std::byte>> good_messages() {
   one_sided.side = side;
   Window window;
   window.bytes = 100;
-  return {bytes_of(eager, Kind::eager, 5),   bytes_of(rts, Kind::rts),
-          bytes_of(cts, Kind::cts),          bytes_of(Credit{}, Kind::credit),
-          bytes_of(Halt{}, Kind::halt),      bytes_of(abort, Kind::abort, 4),
-          bytes_of(window, Kind::window),    bytes_of(one_sided, Kind::put, 10),
-          bytes_of(one_sided, Kind::get, 3), bytes_of(LayoutPart{}, Kind::layout_part, 7),
-          bytes_of(Placed{}, Kind::placed)};
+  return {bytes_of(eager, Kind::eager, 5),
+          bytes_of(rts, Kind::rts),
+          bytes_of(cts, Kind::cts),
+          bytes_of(Credit{}, Kind::credit),
+          bytes_of(Halt{}, Kind::halt),
+          bytes_of(abort, Kind::abort, 4),
+          bytes_of(window, Kind::window),
+          bytes_of(one_sided, Kind::put, 10),
+          bytes_of(one_sided, Kind::get, 3),
+          bytes_of(LayoutPart{}, Kind::layout_part, 7),
+          bytes_of(Placed{}, Kind::placed),
+          bytes_of(RegionState{}, Kind::region_open),
+          bytes_of(RegionState{}, Kind::region_opened),
+          bytes_of(RegionState{}, Kind::region_closed)};
 }
 
 TEST(Wire, GoodMessagesAreRead) {

@@ -160,8 +160,9 @@ typedef struct lath_message_status {
  * is freed by the lath_test or lath_wait that completes it, unless it is persistent. Data moves only inside
  * calls on a worker: a send that has completed may still be on its way until the sender's later calls
  * (lath_progress), so keep calling, or make sure that the receiver has it, before lath_worker_destroy.
- * NULL and unmapped buffers of long messages end as LATH_ERR_BAD_ADDRESS; short ones are only checked with
- * LATH_CHECK_BUFFERS=1. */
+ * Buffers that are not there, may not be read or written, or reach past the end of device memory are refused
+ * with LATH_ERR_BAD_ADDRESS. Short messages out of pages that an earlier one went through are taken on trust,
+ * except with LATH_CHECK_BUFFERS=1. */
 LATH_API lath_status lath_send(lath_peer peer, const void* buffer, int64_t count, lath_type type,
                                uint32_t context, int64_t tag, lath_request* request);
 /* Completes only after the receiver has matched it (MPI_Issend). */
@@ -205,7 +206,9 @@ LATH_API lath_status lath_cancel(lath_request request);
 
 /* ---- One-sided ---- */
 typedef struct lath_region_s* lath_region;
-/* Opens [address, address + bytes) to peers' put and get. The target makes progress in its own Lath calls. */
+/* Opens [address, address + bytes) to peers' put and get; read-only memory to get alone. The target makes
+ * progress in its own Lath calls. Destroy a region only when its peers' operations on it have completed;
+ * later ones end with LATH_ERR_ARGUMENT, as those with a key that was damaged. */
 LATH_API lath_status lath_region_create(lath_worker worker, void* address, size_t bytes, lath_region* region);
 LATH_API void lath_region_destroy(lath_region region);
 /* The region's key, an opaque byte string for peers, as lath_worker_address. 256 bytes are always enough. */
