@@ -82,6 +82,28 @@ TEST(DeviceMessage, BL33_DriverCallsDoNotGrowWithBlocks) {
   EXPECT_LE(calls, 8U * 2 * 2 * 2 + 16);
 }
 
+// Kernels count from the layout's lowest byte: the buffer address itself may be anywhere.
+TEST(DeviceMessage, ABufferAddressOutsideTheMemoryCostsNoCallsABlock) {
+  if (!gpu::availability().available) GTEST_SKIP() << "no GPU: " << gpu::availability().reason;
+  use_scheme("auto");
+  Pair pair;
+  constexpr std::int64_t blocks = 10000;
+  gpu::DeviceBuffer memory(0, 8 * blocks);
+  std::vector<int> values = counting<int>(2 * blocks), in(blocks);
+  ASSERT_TRUE(gpu::copy_and_wait(memory.data(), values.data(), 8 * blocks).is_done());
+  const std::int64_t length = 1;
+  const auto address = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(memory.data()));
+  const Datatype vector = Datatype::vector(blocks, 1, 2, Datatype::basic(Basic::int_));
+  const Datatype absolute = Datatype::hindexed(std::span(&length, 1), std::span(&address, 1), vector);
+  const std::uint64_t before = pair[0].counters().driver_calls;
+  Request* receive = pair.receive(1, data_of(in));
+  Request* send = pair.send(0, Data::of(nullptr, Layout::of(absolute, 1)));
+  EXPECT_EQ(pair.wait(1, receive).error, nullptr);
+  EXPECT_EQ(pair.wait(0, send).error, nullptr);
+  for (std::int64_t i = 0; i < blocks; ++i) ASSERT_EQ(in[static_cast<std::size_t>(i)], 2 * i + 1);
+  EXPECT_LE(pair[0].counters().driver_calls - before, 100U);
+}
+
 TEST(DeviceMessage, PastTheEndOfAnAllocationIsRefused) {
   if (!gpu::availability().available) GTEST_SKIP() << "no GPU: " << gpu::availability().reason;
   use_scheme("auto");

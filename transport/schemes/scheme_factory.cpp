@@ -38,17 +38,11 @@ namespace {
 
 using Placement = SchemeFactory::Placement;
 
-/// A kernel on a real GPU takes any address to count offsets from, such as the null of absolute addresses.
-/// The emulator's translate the buffer's address alone, which therefore must be device memory itself.
-bool kernels_reach(const Buffer& buffer) {
-  return !gpu::availability().emulated || gpu::memory_info(buffer.address).kind != gpu::MemoryKind::host;
-}
-
 DevicePath device_path(Scheme scheme, const Buffer& buffer, const Placement& placement,
                        const DeviceLane& lane) {
   if (placement.mixed) return DevicePath::copy_each_segment;
   if (buffer.layout.segment_count() <= 1) return DevicePath::copy;
-  if (!lane.has_kernels() || !kernels_reach(buffer)) return DevicePath::copy_each_segment;
+  if (!lane.has_kernels()) return DevicePath::copy_each_segment;
   return scheme == Scheme::staged ? DevicePath::kernel_and_copy : DevicePath::kernel;
 }
 
