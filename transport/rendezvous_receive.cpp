@@ -82,8 +82,13 @@ void Rendezvous::make_plan(ReceiveTransfer& transfer) {
   next_tag_ += static_cast<std::uint64_t>(transfer.chunks);
   const std::int64_t slots =
       std::clamp<std::int64_t>(transfer.plan.chunks_in_flight, 1, std::max<std::int64_t>(transfer.chunks, 1));
-  transfer.slots = std::vector<ReceiveSlot>(static_cast<std::size_t>(slots));
-  for (ReceiveSlot& slot : transfer.slots) slot.transfer = &transfer;
+  // Kept for the next start of a persistent request, whose plan is the same.
+  if (transfer.slots.size() != static_cast<std::size_t>(slots))
+    transfer.slots = std::vector<ReceiveSlot>(static_cast<std::size_t>(slots));
+  for (ReceiveSlot& slot : transfer.slots) {
+    slot.transfer = &transfer;
+    slot.phase = ReceiveSlot::Phase::ended;
+  }
   transfer.attention = true;
   if (transfer.chunks > 0 && !make_sink(transfer)) transfer.stopping = true;
 }

@@ -54,7 +54,7 @@ void Rendezvous::adopt(SendTransfer& transfer, const wire::Cts& cts) {
   transfer.credit = std::min(cts.credit, transfer.chunks);
   transfer.begun = transfer.sent = transfer.retired = 0;
   transfer.halting = transfer.halt_sent = false;
-  transfer.slots = std::vector<SendSlot>(cts.slots);
+  if (transfer.slots.size() != cts.slots) transfer.slots = std::vector<SendSlot>(cts.slots);
   for (SendSlot& slot : transfer.slots) slot.transfer = &transfer;
   if (transfer.chunks > 0 && !make_source(transfer)) transfer.halting = true;
 }
