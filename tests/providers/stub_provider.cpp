@@ -123,6 +123,7 @@ class StubProvider final : public Provider {
   std::vector<std::ptrdiff_t> peers_;  ///< by PeerId: place, or -1 where disconnected
   std::vector<bool> told_;             ///< by PeerId: that it is dead
   std::uint64_t operations_ = 0;
+  std::uint64_t polls_ = 0;
   std::uint64_t registrations_ = 0;
 };
 
@@ -308,6 +309,8 @@ std::vector<PeerId> StubProvider::find_dead() {
 }
 
 Result StubProvider::poll(Events& events) noexcept {
+  if (++polls_ > endpoint_.options.polls_before_broken)
+    return Result::failure(Code::provider, "injected breakdown of the provider");
   std::deque<std::vector<std::byte>> messages;
   std::deque<StubCompletion> ended;
   std::vector<PeerId> dead;

@@ -29,6 +29,7 @@ struct StubOptions {
   bool refuse_registrations = false;                 ///< all of them
   std::vector<std::uint64_t> failing_operations;     ///< accepted, then complete with Code::provider
   std::vector<std::uint64_t> refused_operations;     ///< answer error at once
+  std::uint64_t polls_before_broken = UINT64_MAX;    ///< later ones answer error: the whole provider is lost
 };
 
 /// A network inside this process. Providers attached to it reach each other, and nobody else; they enforce

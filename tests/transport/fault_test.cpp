@@ -198,6 +198,25 @@ TEST(Fault, LostPeerFailsItsRequestsAndNoOthers) {
   EXPECT_EQ(there, small);
 }
 
+TEST(Fault, ABrokenProviderFailsEveryRequest) {
+  for (std::uint64_t polls : {std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{4}}) {
+    providers::StubOptions broken;
+    broken.polls_before_broken = polls;
+    Pair pair(broken, {});
+    auto large = counting<int>(1000000);
+    std::vector<int> large_in(large.size()), in(4), any(4);
+    std::vector<Request*> requests{pair.send(0, data_of(large)), pair.receive(0, data_of(large_in), 5),
+                                   pair.receive(0, data_of(in), 6, 1), pair.receive(0, data_of(any), 7)};
+    (void)pair.send(1, data_of(large), 5);
+    for (Request* request : requests) {
+      const Outcome outcome = pair.wait(0, request);
+      ASSERT_NE(outcome.error, nullptr) << polls;
+      EXPECT_NE(std::string(outcome.error->what()).find("breakdown"), std::string::npos)
+          << outcome.error->what();
+    }
+  }
+}
+
 TEST(Fault, DestroyedWithOutstandingRequests) {
   Pair pair;
   auto large = counting<int>(100000);

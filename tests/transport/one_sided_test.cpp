@@ -176,6 +176,31 @@ TEST_P(OneSidedTest, AReadOnlyRegionIsReadOnly) {
   munmap(memory, bytes);
 }
 
+// Of the origin's memory, then of the region's.
+TEST(OneSidedRefusal, ARefusedRegistrationSendsItByMessages) {
+  for (std::size_t refusing : {0U, 1U}) {
+    providers::StubOptions refuses;
+    // The first is of the frames of an origin's messages, those after the third of its bounce buffers.
+    refuses.failing_registrations =
+        refusing == 0 ? std::vector<std::uint64_t>{2, 3} : std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 8};
+    providers::StubOptions options[2];
+    options[refusing] = refuses;
+    options[0].limits.local_registration = refusing == 0;
+    Pair pair(options[0], options[1]);
+    std::vector<int> memory(20000, -1), out = counting<int>(20000), in(20000);
+    const RegionKey key = RegionKey::decode(pair[1].open_region(memory.data(), 80000).key());
+    Request* request = nullptr;
+    ASSERT_TRUE(
+        pair[0].put(pair.peer(0), data_of(out), key, 0, Layout::contiguous(80000), request).is_done());
+    EXPECT_EQ(pair.wait(0, request).error, nullptr);
+    EXPECT_EQ(memory, out);
+    ASSERT_TRUE(pair[0].get(pair.peer(0), data_of(in), key, 0, Layout::contiguous(80000), request).is_done());
+    EXPECT_EQ(pair.wait(0, request).error, nullptr);
+    EXPECT_EQ(in, out);
+    EXPECT_TRUE(pair.network.violations().empty());
+  }
+}
+
 TEST_P(OneSidedTest, EmptyCompletesAtOnce) {
   std::vector<int> memory(1);
   const RegionKey key = open(memory.data(), 4);
