@@ -99,7 +99,7 @@ void add_bench_pingpong(CLI::App& bench, Action& action, const std::vector<std::
   auto options = std::make_shared<Options>();
   command->add_option("--pattern", options->pattern, "Pattern name (lath bench list) or type-spec")
       ->required();
-  command->add_option("--count", options->count, "Elements of the type")->check(not_negative());
+  add_number(*command, "--count", options->count, 0, "Elements of the type");
   command->add_option("--peer-pattern", options->peer_pattern,
                       "The second process' type: a name, a type-spec, or 'contiguous'; default: the same");
   const CLI::IsMember memories({"host", "device"});
@@ -111,11 +111,9 @@ void add_bench_pingpong(CLI::App& bench, Action& action, const std::vector<std::
                       "Provider, such as ofi:shm; default: as LATH_PROVIDER, or the best");
   command->add_option("--scheme", options->scheme, "Scheme to force, or all; default: as LATH_SCHEME")
       ->check(CLI::IsMember({"auto", "contiguous", "gather", "device_pack", "host_pack", "staged", "all"}));
-  command
-      ->add_option("--iterations", options->iterations,
-                   "Timed round trips; default: what fits into --seconds")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seconds", options->seconds, "Timed part of each scheme")->check(CLI::PositiveNumber);
+  add_number(*command, "--iterations", options->iterations, 1,
+             "Timed round trips; default: what fits into --seconds");
+  add_seconds(*command, options->seconds, "Timed part of each scheme");
   command->add_option("--json", options->json, "Write a JSON report to a file, or to standard output (-)");
   command->callback([options, &action, &arguments] {
     action = [options, &arguments] { return pingpong(*options, arguments); };

@@ -87,7 +87,7 @@ void add_bench_provider(CLI::App& bench, Action& action, const std::vector<std::
   auto options = std::make_shared<Options>();
   command->add_option("--provider", options->provider,
                       "Provider, such as ofi:shm; default: as LATH_PROVIDER, or the best");
-  command->add_option("--seconds", options->seconds, "Timed part")->check(CLI::PositiveNumber);
+  add_seconds(*command, options->seconds, "Timed part");
   command->add_flag("--check", options->check, "Exit with 1 where a bound is not kept");
   command->add_option("--json", options->json, "Write a JSON report to a file, or to standard output (-)");
   command->callback([options, &action, &arguments] {

@@ -98,7 +98,7 @@ void add_explain(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   command->add_option("type", options->type, "Type-spec, such as 'vector(3,2,4,int)', or pattern name")
       ->required();
-  command->add_option("--count", options->count, "Elements of the type")->check(not_negative());
+  add_number(*command, "--count", options->count, 0, "Elements of the type");
   command->add_option("--memory", options->memory, "Where the buffer is")
       ->check(CLI::IsMember({"host", "device"}));
   command->add_option("--provider", options->provider,

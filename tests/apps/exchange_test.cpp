@@ -123,7 +123,8 @@ TEST(CommandLine, OrderTestRunsOnRanksToo) {
 TEST(CommandLine, WrongUsageGivesTwo) {
   for (const char* arguments :
        {"", "--order-test x.toml", "--memory disk x.toml", "--scheme best x.toml", "--ranks 0 x.toml",
-        "--unknown", "/nonexistent/x.toml", "--exchange mpi --scheme staged x.toml"}) {
+        "--ranks 0x2 x.toml", "--ranks 99999999999999999999 x.toml", "--unknown", "/nonexistent/x.toml",
+        "--exchange mpi --scheme staged x.toml"}) {
     const WaveRun run = run_wave(arguments);
     EXPECT_EQ(run.status, 2) << arguments << run.output;
   }
