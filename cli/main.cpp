@@ -39,10 +39,21 @@ int main(int argc, char** argv) {
   lath::cli::add_segments(app, action);
   lath::cli::add_explain(app, action);
   lath::cli::add_bench(app, action, arguments);
+/// Without the program's name, last first, as the parser takes them. `help bench` is `bench --help`.
+std::vector<std::string> words_to_parse(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words(arguments.begin() + 1, arguments.end());
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  return {words.rbegin(), words.rend()};
+}
+
   try {
-    app.parse(argc, argv);
+    app.parse(words_to_parse(arguments));
   } catch (const CLI::ParseError& error) {
     return app.exit(error, std::cout, std::cerr) == 0 ? lath::cli::success : lath::cli::wrong_usage;
   }
   return run(action);
 }
+  app.add_subcommand("help", "Print this help, or that of the subcommand named after it");

@@ -54,6 +54,12 @@ INSTANTIATE_TEST_SUITE_P(
               "overlaps"},
         Usage{{"bench", "pingpong", "--pattern", "vector(2,1,3000000000,int)"}, "spans"}));
 
+TEST(Usage, HelpIsASubcommandToo) {
+  EXPECT_EQ(lath({"help"}).out, lath({"--help"}).out);
+  EXPECT_EQ(lath({"help"}).status, 0);
+  EXPECT_EQ(lath({"help", "bench", "pingpong"}).out, lath({"bench", "pingpong", "--help"}).out);
+}
+
 TEST(Usage, HelpAndVersionAreAnswers) {
   const Finished help = lath({"--help"});
   EXPECT_EQ(help.status, 0);
