@@ -2,6 +2,7 @@
 
 #include "gpu/emulator/calls.hpp"
 #include "gpu/emulator/process.hpp"
+#include "gpu/emulator/settings.hpp"
 
 using namespace lath::gpu;
 
@@ -47,3 +48,7 @@ LATH_EMULATOR_EXPORT void lath_emulator_window(EmulatedWindow* window) {
   *window = emulator::usable() ? emulator::process().memory.window() : EmulatedWindow{};
 }
 }
+LATH_EMULATOR_EXPORT const char* lath_emulator_problem(void) {
+  return emulator::settings().problem.c_str();
+}
+

@@ -31,3 +31,7 @@ std::uint64_t lath_emulator_calls(const char* function);
 /// Device memory's addresses and the shift to their accessible mapping.
 void lath_emulator_window(lath::gpu::EmulatedWindow* window);
 }
+/// Why cuInit refuses the LATH_EMULATOR_* variables: names the variable, its value and what is expected; ""
+/// where it does not. Valid as long as the library is loaded.
+const char* lath_emulator_problem(void);
+
