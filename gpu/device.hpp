@@ -19,6 +19,9 @@ struct Availability {
   std::string reason;                     ///< where not available: what was tried and how it failed
 };
 [[nodiscard]] const Availability& availability();
+/// Throws Error(not_supported) with the reason where LATH_GPU=emulated asks for the emulator and it cannot be
+/// had. Looks for no GPU otherwise.
+void require_emulator();
 
 enum class MemoryKind : std::uint8_t { host, pinned, managed, device };
 std::string_view name(MemoryKind kind);

@@ -163,4 +163,9 @@ const Availability& availability() {
   return loaded_driver().availability;
 }
 
+void require_emulator() {
+  if (config::text("LATH_GPU") != "emulated" || availability().available) return;
+  throw Error(Code::not_supported, fmt::format("LATH_GPU='emulated': {}", availability().reason));
+}
+
 }  // namespace lath::gpu

@@ -11,6 +11,7 @@
 #include "apps/wave/problem_file.hpp"
 #include "apps/wave/report.hpp"
 #include "apps/wave/run.hpp"
+#include "base/config.hpp"
 #include "base/error.hpp"
 #include "gpu/device.hpp"
 #include "transport/job.hpp"
@@ -145,9 +146,15 @@ int run(const Options& options, int argc, char** argv) {
     const std::vector<std::string> arguments(argv, argv + argc);
     return transport::start_local(options.ranks, arguments);
   }
+void check_environment() {
+  config::require_usable();
+  gpu::require_emulator();
+}
+
   const std::unique_ptr<Ranks> ranks = join_ranks(options.exchange == Transport::mpi);
   const auto report = [&](const Error& error) {
     fmt::print(stderr, "lath-wave: rank {}: {}\n", ranks->rank(), error.what());
+    check_environment();
   };
   try {
     return options.order_test ? run_order_test(options, *ranks) : run_file(options, *ranks);
@@ -156,6 +163,7 @@ int run(const Options& options, int argc, char** argv) {
   } catch (const Error& error) {
     const int status = exit_status(error);
     if (status == 1 || ranks->rank() == 0) report(error);
+    check_environment();
     if (status == 2) return status;  // every rank has come here
   }
   // The others may wait for this rank in a message; what started them ends them.
