@@ -8,6 +8,7 @@
 #include "benchmarks/pingpong.hpp"
 #include "benchmarks/pingpong_report.hpp"
 #include "cli/bench.hpp"
+#include "cli/environment.hpp"
 #include "gpu/device.hpp"
 
 namespace lath::cli {
@@ -82,6 +83,7 @@ int pingpong(const Options& options, const std::vector<std::string>& arguments) 
                                     [](const auto& result) { return result.failure.empty(); });
     if (job.rank() == 0) {
       if (options.json != "-") print(as_text(read, report));
+  check_provider(options.provider);
       if (!options.json.empty()) write_json(options.json, as_json(read, report));
       for (const auto& result : report.results)
         if (!result.failure.empty())

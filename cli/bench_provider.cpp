@@ -7,6 +7,7 @@
 #include "benchmarks/pingpong_report.hpp"
 #include "benchmarks/provider_comparison.hpp"
 #include "cli/bench.hpp"
+#include "cli/environment.hpp"
 
 namespace lath::cli {
 namespace {
@@ -69,6 +70,7 @@ int report_status(const Options& options, const benchmarks::ProviderComparison& 
 }
 
 int provider(const Options& options, const std::vector<std::string>& arguments) {
+  check_provider(options.provider);
   const auto limit = std::chrono::seconds(120 + static_cast<int>(5.0 * options.seconds));
   return in_job_of_two(arguments, limit, [&](transport::Job& job) {
     const auto report = benchmarks::compare_with_provider(job, options.provider, options.seconds);

@@ -6,6 +6,7 @@
 #include "base/counters.hpp"
 #include "base/error.hpp"
 #include "cli/command.hpp"
+#include "cli/environment.hpp"
 #include "cli/explanation.hpp"
 #include "datatypes/type_spec.hpp"
 #include "gpu/device.hpp"
@@ -27,12 +28,14 @@ struct Options {
 /// Opens the provider to read its limits back. A provider that was asked for must work; without one the type
 /// can still be explained, for a NIC that takes one segment at a time.
 std::unique_ptr<providers::Provider> open_provider(const Options& options, Explanation& explanation) {
+  check_provider(options.provider);
+  const bool asked_for = !options.provider.empty() || !config::text("LATH_PROVIDER").empty();
   try {
     auto provider = providers::open(options.provider);
     explanation.provider = provider->name();
     return provider;
   } catch (const Error& error) {
-    if (!options.provider.empty()) throw;
+    if (asked_for) throw;
     explanation.provider_problem = error.what();
     return nullptr;
   }

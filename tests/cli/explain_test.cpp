@@ -137,12 +137,5 @@ TEST(Explain, DeviceMemoryWithoutAGpuIsSupposed) {
               testing::HasSubstr("supposed"));
 }
 
-TEST(Explain, AProviderThatDoesNotExistFails) {
-  const Finished finished = lath({"explain", "int", "--provider", "ofi:carrier_pigeon"});
-  EXPECT_EQ(finished.status, 1);
-  EXPECT_EQ(finished.out, "");
-  EXPECT_THAT(finished.err, HasSubstr("carrier_pigeon"));
-}
-
 }  // namespace
 }  // namespace lath::cli
