@@ -73,11 +73,15 @@ void print_scheme_note(const Options& options, const Outcome& outcome) {
 }
 
 void print_outcome(const Problem& problem, const Options& options, const Outcome& outcome) {
-  if (problem.mode == Problem::Mode::manufactured) fmt::print("largest error: {:.3e}\n", outcome.error);
-  fmt::print("largest displacement at the end: {:.3e}\n", outcome.peak);
+  if (problem.mode == Problem::Mode::manufactured) fmt::print("largest error: {:.3e} m\n", outcome.error);
+  fmt::print("largest displacement at the end: {:.3e} m\n", outcome.peak);
   fmt::print("time stepping: {:.2f} s, {:.3f} ms a step\n", outcome.seconds,
              1e3 * outcome.seconds / static_cast<double>(problem.steps));
   fmt::print("exchange over {}, {} exchanges a step:\n{}", outcome.carrier, exchanges_a_step,
+  if (outcome.reports.empty()) {
+    fmt::print("no exchange: one rank has no neighbours\n");
+    return;
+  }
              exchange_table(outcome.reports, problem.steps));
   print_scheme_note(options, outcome);
 }
@@ -106,8 +110,9 @@ bool verify(const Problem& problem, std::uint64_t checksum, Ranks& ranks) {
 int run_file(const Options& options, Ranks& ranks) {
   const Problem problem = read_problem(options.file);
   const bool speaks = ranks.rank() == 0;
-  if (speaks) print_setting(problem, options, ranks);
-  const Outcome outcome = compute(problem, options, ranks);
+  const Outcome outcome = compute(problem, options, ranks, [&] {
+    if (speaks) print_setting(problem, options, ranks);
+  });
   if (speaks) {
     if (!options.quiet_files) write_files(problem, outcome);
     print_outcome(problem, options, outcome);

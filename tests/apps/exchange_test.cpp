@@ -3,17 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "gpu/device.hpp"
 #include "tests/apps/run_wave.hpp"
+#include "tests/cli/run_command.hpp"
 
 namespace {
 
 using lath::wave::run_wave;
 using lath::wave::WaveRun;
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string tiny = LATH_TINY_INPUT " --no-files ";
 
@@ -142,5 +147,31 @@ TEST(CommandLine, MoreRanksThanTheGridHoldsIsSaid) {
   EXPECT_EQ(run.status, 2) << run.output;
   EXPECT_THAT(run.output, HasSubstr("cannot be divided among 13 ranks"));
 }
+/// What is refused is refused before anything is printed.
+TEST(CommandLine, RefusalsLeaveStandardOutputEmpty) {
+  const std::pair<const char*, const char*> refused[] = {
+      {"--memory device", "LATH_GPU=none"},
+      {"--memory device --ranks 2", "LATH_GPU=none"},
+      {"--ranks 13", "LATH_GPU=none"},
+      {"--ranks 2", "LATH_LOG=loud"},
+      {"", "LATH_SCHEME=magic"},
+      {"--memory device", "LATH_EMULATOR_FAIL=cuMemAlloc"},
+  };
+  for (const auto& [options, setting] : refused) {
+    const lath::cli::Finished finished =
+        lath::cli::run({"sh", "-c", LATH_WAVE " " + tiny + options}, {setting});
+    EXPECT_EQ(finished.status, 2) << options << setting;
+    EXPECT_EQ(finished.out, "") << options << setting;
+    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+  }
+}
+
+TEST(CommandLine, OneRankSaysThatItExchangesNothing) {
+  const WaveRun run = run_wave(tiny);
+  EXPECT_THAT(run.output, HasSubstr("no exchange: one rank has no neighbours"));
+  EXPECT_THAT(run.output, Not(HasSubstr("segments")));
+  EXPECT_THAT(run.output, ContainsRegex("largest displacement at the end: .* m\n"));
+}
+
 
 }  // namespace
