@@ -58,7 +58,8 @@ void write_files(const Problem& problem, const Outcome& outcome) {
   if (problem.picture) {
     make_folder(std::filesystem::path(problem.picture->file).parent_path().string());
     write_png(problem.picture->file, outcome.slice, 800, interface_rows(problem));
-    fmt::print("picture: {}\n", problem.picture->file);
+    const double scale = colour_scale(outcome.slice);
+    fmt::print("picture: {}, blue {:+.2e} m, white 0, red {:+.2e} m\n", problem.picture->file, -scale, scale);
   }
 }
 
@@ -77,11 +78,11 @@ void print_outcome(const Problem& problem, const Options& options, const Outcome
   fmt::print("largest displacement at the end: {:.3e} m\n", outcome.peak);
   fmt::print("time stepping: {:.2f} s, {:.3f} ms a step\n", outcome.seconds,
              1e3 * outcome.seconds / static_cast<double>(problem.steps));
-  fmt::print("exchange over {}, {} exchanges a step:\n{}", outcome.carrier, exchanges_a_step,
   if (outcome.reports.empty()) {
     fmt::print("no exchange: one rank has no neighbours\n");
     return;
   }
+  fmt::print("exchange over {}, {} exchanges a step:\n{}", outcome.carrier, exchanges_a_step,
              exchange_table(outcome.reports, problem.steps));
   print_scheme_note(options, outcome);
 }
@@ -145,30 +146,30 @@ int exit_status(const Error& error) {
   return input ? 2 : 1;
 }
 
-int run(const Options& options, int argc, char** argv) {
-  if (!options.scheme.empty()) setenv("LATH_SCHEME", options.scheme.c_str(), 1);
-  if (options.ranks > 1 && std::getenv("LATH_JOB_NAME") == nullptr) {
-    const std::vector<std::string> arguments(argv, argv + argc);
-    return transport::start_local(options.ranks, arguments);
-  }
 void check_environment() {
   config::require_usable();
   gpu::require_emulator();
 }
 
+int run(const Options& options, int argc, char** argv) {
+  if (!options.scheme.empty()) setenv("LATH_SCHEME", options.scheme.c_str(), 1);
+  if (options.ranks > 1 && std::getenv("LATH_JOB_NAME") == nullptr) {
+    check_environment();
+    const std::vector<std::string> arguments(argv, argv + argc);
+    return transport::start_local(options.ranks, arguments);
+  }
   const std::unique_ptr<Ranks> ranks = join_ranks(options.exchange == Transport::mpi);
   const auto report = [&](const Error& error) {
     fmt::print(stderr, "lath-wave: rank {}: {}\n", ranks->rank(), error.what());
-    check_environment();
   };
   try {
+    check_environment();
     return options.order_test ? run_order_test(options, *ranks) : run_file(options, *ranks);
   } catch (const ExchangeFailure& failure) {
     report(failure);
   } catch (const Error& error) {
     const int status = exit_status(error);
     if (status == 1 || ranks->rank() == 0) report(error);
-    check_environment();
     if (status == 2) return status;  // every rank has come here
   }
   // The others may wait for this rank in a message; what started them ends them.
