@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "base/counted.hpp"
 #include "lath/lath.h"
 
 namespace lath::benchmarks {
@@ -68,10 +69,11 @@ Json as_json(const Quartiles& q) {
 std::string as_text(const PingpongOptions& options, const PingpongReport& report) {
   fmt::memory_buffer out;
   const auto to = std::back_inserter(out);
-  fmt::format_to(to, "ping-pong over {}, {} bytes\n", report.provider, report.bytes);
+  fmt::format_to(to, "ping-pong over {}, {}\n", report.provider, counted(report.bytes, "byte"));
   for (std::size_t rank = 0; rank < 2; ++rank)
-    fmt::format_to(to, "process {}: {} x {}, {} segments, {} memory\n", rank, options.sides[rank].count,
-                   options.sides[rank].pattern, report.segments[rank], name(options.sides[rank].memory));
+    fmt::format_to(to, "process {}: {} x {}, {}, {} memory\n", rank, options.sides[rank].count,
+                   options.sides[rank].pattern, counted(report.segments[rank], "segment"),
+                   name(options.sides[rank].memory));
   fmt::format_to(to, "\n{:<12} {:<12} {:<12} {:>28} {:>28} {:>8} {:>8}  {}\n", "scheme", "source", "sink",
                  "half round trip us (quart.)", "contiguous us (quart.)", "ratio", "GB/s", "bytes checked");
   for (const PingpongResult& result : report.results)
