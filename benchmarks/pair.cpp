@@ -25,6 +25,13 @@ Pair::Pair(transport::Job& job, const std::string& provider) : job_(job) {
     throw Error(Code::invalid_argument,
                 fmt::format("this benchmark takes two processes, not {}", job.size()));
   lath_call(lath_worker_create(provider.empty() ? nullptr : provider.c_str(), LATH_THREAD_SINGLE,
+std::vector<std::string> Pair::texts(const std::string& mine) {
+  std::vector<std::string> out;
+  for (const auto& bytes : job_.allgather(std::as_bytes(std::span(mine))))
+    out.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return out;
+}
+
                                worker_.receive()),
             "opening the network");
   std::array<std::byte, 1024> address;
@@ -41,12 +48,9 @@ Pair::~Pair() {
 }
 
 std::string Pair::first_failure(const std::string& mine) {
-  const auto both = job_.allgather(std::as_bytes(std::span(mine)));
+  const auto both = texts(mine);
   for (std::size_t rank = 0; rank < both.size(); ++rank)
-    if (!both[rank].empty())
-      return fmt::format(
-          "process {}: {}", rank,
-          std::string_view(reinterpret_cast<const char*>(both[rank].data()), both[rank].size()));
+    if (!both[rank].empty()) return fmt::format("process {}: {}", rank, both[rank]);
   return {};
 }
 

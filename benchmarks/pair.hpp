@@ -40,6 +40,8 @@ class Pair {
   [[nodiscard]] int other() const noexcept { return 1 - job_.rank(); }
   [[nodiscard]] int rank() const noexcept { return job_.rank(); }
 
+  /// Both processes' texts, by rank.
+  std::vector<std::string> texts(const std::string& mine);
   /// Waits for the other process, and moves data meanwhile.
   void meet() { job_.barrier(); }
   /// Both processes' values, by rank.

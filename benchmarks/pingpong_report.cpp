@@ -33,6 +33,8 @@ Json summary_json(const PingpongResult& result) {
   return {{"scheme", result.scheme},
           {"source", result.source},
           {"sink", result.sink},
+          {"peer_source", result.peer_source},
+          {"peer_sink", result.peer_sink},
           {"half_round_trip_us", as_json(result.time)},
           {"contiguous_half_round_trip_us", as_json(result.contiguous_time)},
           {"ratio_to_contiguous", result.ratio},
@@ -50,6 +52,20 @@ Json result_json(const PingpongResult& result) {
 
 std::string quartiles_text(const Quartiles& q) {
   return fmt::format("{:.2f} ({:.2f} to {:.2f})", q.median, q.q1, q.q3);
+}
+
+/// Where a forced scheme is legal for a part of the four moves only, or was given up on the way.
+void append_schemes_that_ran(fmt::memory_buffer& out, const PingpongResult& result) {
+  const std::string& asked = result.scheme;
+  const bool everywhere = result.source == asked && result.sink == asked && result.peer_source == asked &&
+                          result.peer_sink == asked;
+  if (asked == "auto" || everywhere) return;
+  const auto shown = [](const std::string& scheme) { return scheme.empty() ? "no scheme" : scheme.c_str(); };
+  fmt::format_to(std::back_inserter(out),
+                 "{} did not move everything: process 0 sent by {}, received by {}; process 1 sent by {}, "
+                 "received by {}\n",
+                 asked, shown(result.source), shown(result.sink), shown(result.peer_source),
+                 shown(result.peer_sink));
 }
 
 void append_counters(fmt::memory_buffer& out, const Counters& counters) {
@@ -81,8 +97,9 @@ std::string as_text(const PingpongOptions& options, const PingpongReport& report
                    result.source, result.sink, quartiles_text(result.time),
                    quartiles_text(result.contiguous_time), result.ratio, result.bandwidth,
                    result.checked_bytes, result.failure.empty() ? "right" : "WRONG");
-  for (const std::string& scheme : report.not_legal)
-    fmt::format_to(to, "{:<12} not legal on either side here\n", scheme);
+  for (const IllegalScheme& illegal : report.not_legal)
+    fmt::format_to(to, "{:<12} not legal: {}\n", illegal.scheme, illegal.reason);
+  for (const PingpongResult& result : report.results) append_schemes_that_ran(out, result);
   for (const PingpongResult& result : report.results) {
     fmt::format_to(to, "\nscheme {}, timed part of both processes:\n", result.scheme);
     append_counters(out, result.counters);
@@ -93,6 +110,11 @@ std::string as_text(const PingpongOptions& options, const PingpongReport& report
 Json as_json(const PingpongOptions& options, const PingpongReport& report) {
   Json results = Json::array();
   for (const PingpongResult& result : report.results) results.push_back(result_json(result));
+  Json not_legal = Json::array(), reasons = Json::object();
+  for (const IllegalScheme& illegal : report.not_legal) {
+    not_legal.push_back(illegal.scheme);
+    reasons[illegal.scheme] = illegal.reason;
+  }
   const PingpongResult& first = report.results.front();
   return {
       {"benchmark", "pingpong"},
@@ -104,7 +126,8 @@ Json as_json(const PingpongOptions& options, const PingpongReport& report) {
       {"summary", summary_json(first)},
       {"counters", counters_json(first.counters)},
       {"results", std::move(results)},
-      {"not_legal", report.not_legal}};
+      {"not_legal", std::move(not_legal)},
+      {"not_legal_reasons", std::move(reasons)}};
 }
 
 }  // namespace lath::benchmarks

@@ -73,17 +73,25 @@ void require_gpu(const benchmarks::PingpongOptions& options) {
                               gpu::availability().reason));
 }
 
+int refuse_scheme(const benchmarks::IllegalScheme& illegal, bool speaks) {
+  const Error error(Code::invalid_argument,
+                    fmt::format("scheme {} is not legal here: {}", illegal.scheme, illegal.reason));
+  if (speaks) throw WrongUsage(error.what());
+  return wrong_usage;
+}
+
 int pingpong(const Options& options, const std::vector<std::string>& arguments) {
   const benchmarks::PingpongOptions read = read_options(options);
   require_gpu(read);
+  check_provider(options.provider);
   const auto limit = std::chrono::seconds(120 + static_cast<int>(20.0 * options.seconds));
   return in_job_of_two(arguments, limit, [&](transport::Job& job) {
     const benchmarks::PingpongReport report = benchmarks::pingpong(job, read);
+    if (report.results.empty()) return refuse_scheme(report.not_legal.front(), job.rank() == 0);
     const bool passed = std::all_of(report.results.begin(), report.results.end(),
                                     [](const auto& result) { return result.failure.empty(); });
     if (job.rank() == 0) {
       if (options.json != "-") print(as_text(read, report));
-  check_provider(options.provider);
       if (!options.json.empty()) write_json(options.json, as_json(read, report));
       for (const auto& result : report.results)
         if (!result.failure.empty())
