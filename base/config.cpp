@@ -30,6 +30,9 @@ const std::vector<Variable> table{
      "Messages up to this size travel with their header; longer ones by rendezvous."},
     {"LATH_EMULATOR", Type::text, "", "",
      "Path of the emulator's libcuda.so.1; empty: beside the library or in its build folder."},
+    {"LATH_EMULATOR_CORRUPT", Type::text, "", "",
+     "Emulator: copies that go wrong by their first byte, such as cuMemcpyAsync:3 (the third), :3+ (from it "
+     "on)."},
     {"LATH_EMULATOR_DELAY_US", Type::integer, "0", "",
      "Emulator: random delay before every stream operation, at most this many microseconds.", 0,
      longest_time},

@@ -70,6 +70,18 @@ std::string read_failures() {
   return {};
 }
 
+std::string read_corruptions() {
+  for (auto rest = setting("LATH_EMULATOR_CORRUPT"); !rest.empty();) {
+    const Order order = read_order(take(rest, ','));
+    if (order.entry == nullptr || order.code || !copies(*order.entry))
+      return refusal("LATH_EMULATOR_CORRUPT",
+                     "is not FUNCTION:N[+],... of functions of the emulator that copy, with N from 1");
+    order.entry->corrupt_to = order.to;
+    order.entry->corrupt_from = order.from;
+  }
+  return {};
+}
+
 std::string read_threads(bool& out) {
   const auto threads = setting("LATH_EMULATOR_THREADS");
   if (!threads.empty() && threads != "once" && threads != "faithful")
@@ -98,7 +110,7 @@ std::string read_devices(int& out) {
 Settings read() {
   Settings out;
   for (std::string problem : {read_devices(out.devices), read_delay(out.delay_microseconds),
-                              read_threads(out.faithful), read_failures()}) {
+                              read_threads(out.faithful), read_failures(), read_corruptions()}) {
     if (problem.empty()) continue;
     out.problem += (out.problem.empty() ? "" : "; ") + problem;
   }

@@ -5,7 +5,8 @@
 
 namespace lath::gpu::emulator {
 
-/// What the LATH_EMULATOR_* variables ask for. LATH_EMULATOR_FAIL goes straight to the entry points' states.
+/// What the LATH_EMULATOR_* variables ask for. LATH_EMULATOR_FAIL and _CORRUPT go straight to the entry
+/// points' states.
 struct Settings {
   std::string problem;  ///< the variable, its value and what is expected; where not empty, cuInit fails
   int devices = 1;

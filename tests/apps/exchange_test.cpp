@@ -119,6 +119,17 @@ TEST(CommandLine, VerifyEndsWithTheVerdict) {
   EXPECT_EQ(run.last_line(), "wave: PASS");
 }
 
+TEST(CommandLine, VerifyFailsOnOneWrongBit) {
+  if (const std::string reason = skip_reason("device"); !reason.empty()) GTEST_SKIP() << reason;
+  for (const char* ranks : {"", " --ranks 2"}) {
+    const WaveRun run =
+        run_wave(tiny + "--verify --memory device" + ranks, "LATH_EMULATOR_CORRUPT=cuMemcpyAsync:1+");
+    EXPECT_EQ(run.status, 1) << run.output;
+    EXPECT_THAT(run.output, HasSubstr("DIFFERENT"));
+    EXPECT_THAT(run.output, HasSubstr("wave: FAIL"));
+  }
+}
+
 TEST(CommandLine, OrderTestRunsOnRanksToo) {
   const WaveRun run = run_wave("--order-test --ranks 2");
   EXPECT_EQ(run.status, 0) << run.output;
@@ -136,17 +147,6 @@ TEST(CommandLine, WrongUsageGivesTwo) {
   EXPECT_EQ(run_wave("--help").status, 0);
 }
 
-TEST(CommandLine, ExchangeMpiNeedsThatMpi) {
-  const WaveRun run = run_wave(tiny + "--exchange mpi --ranks 2");
-  EXPECT_EQ(run.status, 2) << run.output;
-  EXPECT_THAT(run.output, HasSubstr("--exchange mpi needs"));
-}
-
-TEST(CommandLine, MoreRanksThanTheGridHoldsIsSaid) {
-  const WaveRun run = run_wave(tiny + "--ranks 13");
-  EXPECT_EQ(run.status, 2) << run.output;
-  EXPECT_THAT(run.output, HasSubstr("cannot be divided among 13 ranks"));
-}
 /// What is refused is refused before anything is printed.
 TEST(CommandLine, RefusalsLeaveStandardOutputEmpty) {
   const std::pair<const char*, const char*> refused[] = {
@@ -173,5 +173,16 @@ TEST(CommandLine, OneRankSaysThatItExchangesNothing) {
   EXPECT_THAT(run.output, ContainsRegex("largest displacement at the end: .* m\n"));
 }
 
+TEST(CommandLine, ExchangeMpiNeedsThatMpi) {
+  const WaveRun run = run_wave(tiny + "--exchange mpi --ranks 2");
+  EXPECT_EQ(run.status, 2) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("--exchange mpi needs"));
+}
+
+TEST(CommandLine, MoreRanksThanTheGridHoldsIsSaid) {
+  const WaveRun run = run_wave(tiny + "--ranks 13");
+  EXPECT_EQ(run.status, 2) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("cannot be divided among 13 ranks"));
+}
 
 }  // namespace

@@ -154,6 +154,16 @@ TEST(Bench, WithoutAGpuDeviceMemoryIsRefused) {
   EXPECT_THAT(finished.err, HasSubstr("LATH_GPU=emulated"));
 }
 
+TEST(Bench, AWrongByteIsAFailureThatNamesIt) {
+  const Finished finished = lath(pingpong("sw4_y_f", {"--memory", "device", "--provider", "ofi:shm"}),
+                                 {"LATH_GPU=emulated", "LATH_EMULATOR_CORRUPT=cuMemcpyAsync:1+"});
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_THAT(finished.err, HasSubstr("bytes are wrong, the first at offset"));
+  const json told = json::parse(finished.out);
+  EXPECT_FALSE(told["summary"]["passed"]);
+  EXPECT_THAT(told["results"][0]["failure"].get<std::string>(), HasSubstr("bytes are wrong"));
+}
+
 TEST(Bench, ListsTheCatalogue) {
   const Finished finished = lath({"bench", "list"});
   EXPECT_EQ(finished.status, 0);
