@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <span>
-
 #include "benchmarks/lath_call.hpp"
 #include "transport/c_api.hpp"
 #include "transport/peer.hpp"
@@ -14,10 +11,7 @@ namespace {
 
 /// What the worker tells its peers that it can do.
 transport::Capabilities capabilities_of(lath_worker worker) {
-  std::array<std::byte, 1024> address;
-  std::size_t length = address.size();
-  lath_call(lath_worker_address(worker, address.data(), &length), "asking for the worker's address");
-  return transport::WorkerAddress::decode(std::span(address).first(length)).abilities.capabilities;
+  return transport::WorkerAddress::decode(worker_address(worker)).abilities.capabilities;
 }
 
 /// Of one process; empty where the scheme is legal in a direction.
