@@ -4,32 +4,39 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
 
+#include "base/decimal.hpp"
 #include "base/error.hpp"
 
 namespace lath::config {
 namespace {
 
+// Times beyond would overflow the clock's nanoseconds.
+constexpr std::int64_t longest_time = 1'000'000'000;
+
 const std::vector<Variable> table{
     {"LATH_CHECK_BUFFERS", Type::boolean, "0", "",
      "Whether the buffer of every message is checked; if not, short ones out of pages used before are trusted."},
     {"LATH_CHUNKS_IN_FLIGHT", Type::integer, "4", "",
-     "Chunks of one message that may be packed or on the wire at once."},
+     "Chunks of one message that may be packed or on the wire at once.", 1, 64},
     {"LATH_CHUNK_BYTES", Type::bytes, "512K", "",
-     "Packed bytes of one rendezvous chunk that goes through a bounce buffer."},
+     "Packed bytes of one rendezvous chunk that goes through a bounce buffer.", 1},
     {"LATH_EAGER_BYTES", Type::bytes, "8K", "",
      "Messages up to this size travel with their header; longer ones by rendezvous."},
     {"LATH_EMULATOR", Type::text, "", "",
      "Path of the emulator's libcuda.so.1; empty: beside the library or in its build folder."},
+    {"LATH_EMULATOR_CORRUPT", Type::text, "", "",
+     "Emulator: copies that go wrong by their first byte, such as cuMemcpyAsync:3 (the third), :3+ (from it "
+     "on)."},
     {"LATH_EMULATOR_DELAY_US", Type::integer, "0", "",
-     "Emulator: random delay before every stream operation, at most this many microseconds."},
-    {"LATH_EMULATOR_DEVICES", Type::integer, "1", "", "Emulator: number of devices, at most 16."},
+     "Emulator: random delay before every stream operation, at most this many microseconds.", 0,
+     longest_time},
+    {"LATH_EMULATOR_DEVICES", Type::integer, "1", "", "Emulator: number of devices, at most 16.", 0, 16},
     {"LATH_EMULATOR_FAIL", Type::text, "", "",
      "Emulator: calls that fail, such as cuMemAlloc_v2:3 (the third), :3+ (from it on), :3:999 (its code)."},
     {"LATH_EMULATOR_THREADS", Type::choice, "once", "once|faithful",
@@ -38,11 +45,12 @@ const std::vector<Variable> table{
      "Which GPU to use: the driver's where one is found, the emulator, or none."},
     {"LATH_JOB_NAME", Type::text, "", "",
      "Set in processes that Lath starts: the socket name by which they find each other."},
-    {"LATH_JOB_RANK", Type::integer, "0", "", "Set in processes that Lath starts: this process' number."},
+    {"LATH_JOB_RANK", Type::integer, "0", "", "Set in processes that Lath starts: this process' number.", 0,
+     INT32_MAX},
     {"LATH_JOB_SIZE", Type::integer, "0", "",
-     "Set in processes that Lath starts: how many there are; 0 elsewhere."},
+     "Set in processes that Lath starts: how many there are; 0 elsewhere.", 0, INT32_MAX},
     {"LATH_JOB_TIMEOUT", Type::integer, "600", "",
-     "Seconds that a process waits for the others of its job to come or to answer."},
+     "Seconds that a process waits for the others of its job to come or to answer.", 0, longest_time},
     {"LATH_LOG", Type::choice, "warn", "off|error|warn|info|debug",
      "Least severe log lines that are written to standard error."},
     {"LATH_PROVIDER", Type::text, "", "",
@@ -85,24 +93,78 @@ const Variable& find(std::string_view variable) {
   return *at;
 }
 
-std::int64_t number(std::string_view variable, bool suffixes) {
-  const std::string value = text(variable);
-  std::int64_t out = 0;
-  const char* end = value.data() + value.size();
-  auto [rest, problem] = std::from_chars(value.data(), end, out);
+/// Nothing where the text is no number of the variable's kind and range.
+std::optional<std::int64_t> number_of(const Variable& variable, std::string_view text) {
   std::int64_t factor = 1;
-  if (problem == std::errc{} && suffixes && rest + 1 == end) {
-    const std::string_view letters = "KMG";
-    if (const auto at = letters.find(*rest); at != std::string_view::npos) {
+  constexpr std::string_view letters = "KMG";
+  if (variable.type == Type::bytes && !text.empty())
+    if (const auto at = letters.find(text.back()); at != std::string_view::npos) {
       factor = std::int64_t{1} << (10 * (at + 1));
-      ++rest;
+      text.remove_suffix(1);
     }
+  const auto number = decimal(text);
+  if (!number || *number < 0 || *number > INT64_MAX / factor) return std::nullopt;
+  const std::int64_t scaled = *number * factor;
+  return scaled < variable.least || scaled > variable.most ? std::nullopt : std::optional(scaled);
+}
+
+std::optional<bool> boolean_of(std::string_view text) {
+  if (is_choice("1|yes|true|on", text)) return true;
+  if (is_choice("0|no|false|off", text)) return false;
+  return std::nullopt;
+}
+
+bool is_usable(const Variable& variable, std::string_view value) {
+  switch (variable.type) {
+    case Type::text:
+      return true;
+    case Type::integer:
+    case Type::bytes:
+      return number_of(variable, value).has_value();
+    case Type::boolean:
+      return boolean_of(value).has_value();
+    case Type::choice:
+      return is_choice(variable.choices, value);
   }
-  if (problem != std::errc{} || rest != end || out < 0 || out > INT64_MAX / factor)
-    throw Error(Code::parse,
-                fmt::format("{}='{}' is not {}", variable, value,
-                            suffixes ? "a byte count such as 65536, 64K or 1M" : "a whole number"));
-  return out * factor;
+  return false;
+}
+
+std::string range_of(const Variable& variable) {
+  if (variable.most != INT64_MAX) return fmt::format(" from {} to {}", variable.least, variable.most);
+  return variable.least > 0 ? fmt::format(" of at least {}", variable.least) : "";
+}
+
+std::string complaint(const Variable& variable, std::string_view value) {
+  std::string expected;
+  switch (variable.type) {
+    case Type::text:
+      break;
+    case Type::integer:
+      expected = "a whole number" + range_of(variable);
+      break;
+    case Type::bytes:
+      expected = "a byte count" + range_of(variable) + ", such as 65536, 64K or 1M";
+      break;
+    case Type::boolean:
+      expected = "one of 1, 0, yes, no, true, false, on, off";
+      break;
+    case Type::choice:
+      expected = fmt::format("one of {}", variable.choices);
+      break;
+  }
+  return fmt::format("{}='{}' is not {}", variable.name, value, expected);
+}
+
+[[noreturn]] void refuse(const Variable& variable, std::string_view value) {
+  throw Error(Code::parse, complaint(variable, value));
+}
+
+std::int64_t number(std::string_view name) {
+  const Variable& variable = find(name);
+  const std::string value = config::value(variable);
+  const auto number = number_of(variable, value);
+  if (!number) refuse(variable, value);
+  return *number;
 }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -137,35 +199,47 @@ bool is_set(std::string_view variable) {
   return values->contains(variable);
 }
 
+std::string value(const Variable& variable) {
+  const std::lock_guard lock(values_mutex);
+  if (!values) values = read_environment();
+  const auto at = values->find(variable.name);
+  return at == values->end() ? std::string(variable.default_value) : at->second;
+}
+
 std::string text(std::string_view variable) {
   const Variable& entry = find(variable);
-  std::string value(entry.default_value);
-  {
-    const std::lock_guard lock(values_mutex);
-    if (!values) values = read_environment();
-    if (const auto at = values->find(variable); at != values->end()) value = at->second;
-  }
-  if (entry.type == Type::choice && !is_choice(entry.choices, value))
-    throw Error(Code::parse, fmt::format("{}='{}' is not one of {}", variable, value, entry.choices));
+  std::string value = config::value(entry);
+  if (entry.type == Type::choice && !is_usable(entry, value)) refuse(entry, value);
   return value;
 }
 
 std::int64_t integer(std::string_view variable) {
-  return number(variable, false);
+  return number(variable);
 }
 
 std::int64_t bytes(std::string_view variable) {
-  return number(variable, true);
+  return number(variable);
 }
 
 bool boolean(std::string_view variable) {
-  const std::string value = text(variable);
-  for (std::string_view yes : {"1", "yes", "true", "on"})
-    if (value == yes) return true;
-  for (std::string_view no : {"0", "no", "false", "off"})
-    if (value == no) return false;
-  throw Error(Code::parse,
-              fmt::format("{}='{}' is not one of 1, 0, yes, no, true, false, on, off", variable, value));
+  const Variable& entry = find(variable);
+  const std::string value = config::value(entry);
+  const auto yes = boolean_of(value);
+  if (!yes) refuse(entry, value);
+  return *yes;
+}
+
+std::string problem(const Variable& variable) {
+  const std::string value = config::value(variable);
+  return is_usable(variable, value) ? "" : complaint(variable, value);
+}
+
+void require_usable() {
+  std::string problems;
+  for (const Variable& variable : table)
+    if (const std::string one = problem(variable); !one.empty())
+      problems += (problems.empty() ? "" : "; ") + one;
+  if (!problems.empty()) throw Error(Code::parse, problems);
 }
 
 void reload() {

@@ -6,24 +6,10 @@
 #include <vector>
 
 #include "base/counters.hpp"
-#include "base/unique_handle.hpp"
-#include "lath/lath.h"
+#include "benchmarks/lath_call.hpp"
 #include "transport/job.hpp"
 
 namespace lath::benchmarks {
-
-struct WorkerTraits {
-  using type = lath_worker;
-  static constexpr type null() { return nullptr; }
-  static void destroy(type worker) noexcept { lath_worker_destroy(worker); }
-};
-struct TypeTraits {
-  using type = lath_type;
-  static constexpr type null() { return nullptr; }
-  static void destroy(type handle) noexcept { lath_type_free(handle); }
-};
-using Worker = unique_handle<WorkerTraits>;
-using Type = unique_handle<TypeTraits>;
 
 /// This process' worker, connected with that of the job's other process. Collective; for jobs of two.
 class Pair {
@@ -54,6 +40,8 @@ class Pair {
     }
     return out;
   }
+  /// Both processes' texts, by rank.
+  std::vector<std::string> texts(const std::string& mine);
   /// The first non-empty text of the two, with its process named; empty where both are.
   std::string first_failure(const std::string& mine);
   /// This worker's counters now.

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 
 #include "base/config.hpp"
 #include "benchmarks/exchange.hpp"
 #include "benchmarks/lath_call.hpp"
 #include "benchmarks/pair.hpp"
+#include "benchmarks/scheme_legality.hpp"
 #include "transport/plan.hpp"
 
 namespace lath::benchmarks {
@@ -42,11 +42,6 @@ Schemes schemes_in_use(Pair& pair, Ends& ends) {
   for (lath_request request : requests) lath_call(lath_request_free(request), "ending a request");
   pair.meet();
   return out;
-}
-
-bool in_use(const std::vector<Schemes>& all, const std::string& scheme) {
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Schemes& s) { return s.source == scheme || s.sink == scheme; });
 }
 
 /// Timed batches of one message shape; before and after each its bytes are made anew and checked.
@@ -119,6 +114,8 @@ PingpongResult combine(const std::vector<Findings>& both) {
   PingpongResult out;
   out.source = both[0].schemes.source;
   out.sink = both[0].schemes.sink;
+  out.peer_source = both[1].schemes.source;
+  out.peer_sink = both[1].schemes.sink;
   out.time = both[0].time;
   out.contiguous_time = both[0].contiguous_time;
   out.ratio = out.contiguous_time.median > 0.0 ? out.time.median / out.contiguous_time.median : 0.0;
@@ -129,15 +126,12 @@ PingpongResult combine(const std::vector<Findings>& both) {
   return out;
 }
 
-/// Nothing where the scheme, which must be used, is not.
-std::optional<PingpongResult> measure(Pair& pair, const PingpongOptions& options, const std::string& scheme,
-                                      bool must_be_used) {
+PingpongResult measure(Pair& pair, const PingpongOptions& options, const std::string& scheme) {
   const PingpongSide& side = options.sides[pair.rank()];
   Ends ends(side.type, side.count, side.memory);
   ends.outgoing.fill(0);
   Findings mine;
   mine.schemes = schemes_in_use(pair, ends);
-  if (must_be_used && !in_use(pair.share(mine.schemes), scheme)) return std::nullopt;
 
   Ends whole(Datatype::basic(Basic::byte_), ends.outgoing.layout().bytes(), side.memory);
   Series messages(pair, ends), reference(pair, whole);
@@ -158,6 +152,14 @@ std::optional<PingpongResult> measure(Pair& pair, const PingpongOptions& options
   const auto bytes = static_cast<double>(ends.outgoing.layout().bytes());
   if (result.time.median > 0.0) result.bandwidth = bytes / result.time.median / 1e3;
   return result;
+}
+
+/// As why_not_legal(); empty for auto.
+std::string why_refused(Pair& pair, const PingpongOptions& options, const std::string& scheme) {
+  for (std::size_t i = 0; i < transport::scheme_count; ++i)
+    if (const auto known = static_cast<transport::Scheme>(i); name(known) == scheme)
+      return why_not_legal(pair, options.sides[pair.rank()], known);
+  return {};
 }
 
 void force_scheme(const std::string& scheme) {
@@ -185,12 +187,11 @@ PingpongReport pingpong(transport::Job& job, const PingpongOptions& options) {
     force_scheme(scheme);
     Pair pair(job, options.provider);
     report.provider = lath_worker_provider(pair.worker());
-    auto result = measure(pair, options, scheme, options.scheme == "all" && scheme != "auto");
-    pair.meet();
-    if (result)
-      report.results.push_back(std::move(*result));
+    if (std::string reason = why_refused(pair, options, scheme); reason.empty())
+      report.results.push_back(measure(pair, options, scheme));
     else
-      report.not_legal.push_back(scheme);
+      report.not_legal.push_back({scheme, std::move(reason)});
+    pair.meet();
   }
   return report;
 }

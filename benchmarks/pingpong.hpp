@@ -30,8 +30,9 @@ struct PingpongOptions {
 
 /// One scheme's figures. Times are half round trips in microseconds.
 struct PingpongResult {
-  std::string scheme;        ///< that was asked for
-  std::string source, sink;  ///< by which the first process sent and received
+  std::string scheme;                  ///< that was asked for
+  std::string source, sink;            ///< by which the first process sent and received
+  std::string peer_source, peer_sink;  ///< by which the second did
   Quartiles time;
   Quartiles contiguous_time;  ///< of as many contiguous bytes in the same memory, interleaved with the rest
   double bandwidth = 0.0;     ///< GB/s of packed bytes
@@ -41,12 +42,18 @@ struct PingpongResult {
   std::string failure;              ///< the first wrong byte; empty where all were right
 };
 
+/// A scheme that neither side of either process may use.
+struct IllegalScheme {
+  std::string scheme;
+  std::string reason;
+};
+
 struct PingpongReport {
   std::string provider;
   std::int64_t bytes = 0;
   std::int64_t segments[2] = {0, 0};
-  std::vector<PingpongResult> results;  ///< the one to quote first: with "all", auto
-  std::vector<std::string> not_legal;   ///< schemes of "all" that neither side of either process could use
+  std::vector<PingpongResult> results;  ///< the one to quote first: with "all", auto; of legal schemes
+  std::vector<IllegalScheme> not_legal;
 };
 
 /// Runs the benchmark; collective over a job of two, the report is the same in both.

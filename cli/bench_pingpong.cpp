@@ -8,6 +8,7 @@
 #include "benchmarks/pingpong.hpp"
 #include "benchmarks/pingpong_report.hpp"
 #include "cli/bench.hpp"
+#include "cli/environment.hpp"
 #include "gpu/device.hpp"
 
 namespace lath::cli {
@@ -72,12 +73,21 @@ void require_gpu(const benchmarks::PingpongOptions& options) {
                               gpu::availability().reason));
 }
 
+int refuse_scheme(const benchmarks::IllegalScheme& illegal, bool speaks) {
+  const Error error(Code::invalid_argument,
+                    fmt::format("scheme {} is not legal here: {}", illegal.scheme, illegal.reason));
+  if (speaks) throw WrongUsage(error.what());
+  return wrong_usage;
+}
+
 int pingpong(const Options& options, const std::vector<std::string>& arguments) {
   const benchmarks::PingpongOptions read = read_options(options);
   require_gpu(read);
+  check_provider(options.provider);
   const auto limit = std::chrono::seconds(120 + static_cast<int>(20.0 * options.seconds));
   return in_job_of_two(arguments, limit, [&](transport::Job& job) {
     const benchmarks::PingpongReport report = benchmarks::pingpong(job, read);
+    if (report.results.empty()) return refuse_scheme(report.not_legal.front(), job.rank() == 0);
     const bool passed = std::all_of(report.results.begin(), report.results.end(),
                                     [](const auto& result) { return result.failure.empty(); });
     if (job.rank() == 0) {
@@ -99,7 +109,7 @@ void add_bench_pingpong(CLI::App& bench, Action& action, const std::vector<std::
   auto options = std::make_shared<Options>();
   command->add_option("--pattern", options->pattern, "Pattern name (lath bench list) or type-spec")
       ->required();
-  command->add_option("--count", options->count, "Elements of the type")->check(not_negative());
+  add_number(*command, "--count", options->count, 0, "Elements of the type");
   command->add_option("--peer-pattern", options->peer_pattern,
                       "The second process' type: a name, a type-spec, or 'contiguous'; default: the same");
   const CLI::IsMember memories({"host", "device"});
@@ -111,11 +121,9 @@ void add_bench_pingpong(CLI::App& bench, Action& action, const std::vector<std::
                       "Provider, such as ofi:shm; default: as LATH_PROVIDER, or the best");
   command->add_option("--scheme", options->scheme, "Scheme to force, or all; default: as LATH_SCHEME")
       ->check(CLI::IsMember({"auto", "contiguous", "gather", "device_pack", "host_pack", "staged", "all"}));
-  command
-      ->add_option("--iterations", options->iterations,
-                   "Timed round trips; default: what fits into --seconds")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seconds", options->seconds, "Timed part of each scheme")->check(CLI::PositiveNumber);
+  add_number(*command, "--iterations", options->iterations, 1,
+             "Timed round trips; default: what fits into --seconds");
+  add_seconds(*command, options->seconds, "Timed part of each scheme");
   command->add_option("--json", options->json, "Write a JSON report to a file, or to standard output (-)");
   command->callback([options, &action, &arguments] {
     action = [options, &arguments] { return pingpong(*options, arguments); };

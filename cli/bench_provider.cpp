@@ -7,6 +7,7 @@
 #include "benchmarks/pingpong_report.hpp"
 #include "benchmarks/provider_comparison.hpp"
 #include "cli/bench.hpp"
+#include "cli/environment.hpp"
 
 namespace lath::cli {
 namespace {
@@ -69,6 +70,7 @@ int report_status(const Options& options, const benchmarks::ProviderComparison& 
 }
 
 int provider(const Options& options, const std::vector<std::string>& arguments) {
+  check_provider(options.provider);
   const auto limit = std::chrono::seconds(120 + static_cast<int>(5.0 * options.seconds));
   return in_job_of_two(arguments, limit, [&](transport::Job& job) {
     const auto report = benchmarks::compare_with_provider(job, options.provider, options.seconds);
@@ -87,7 +89,7 @@ void add_bench_provider(CLI::App& bench, Action& action, const std::vector<std::
   auto options = std::make_shared<Options>();
   command->add_option("--provider", options->provider,
                       "Provider, such as ofi:shm; default: as LATH_PROVIDER, or the best");
-  command->add_option("--seconds", options->seconds, "Timed part")->check(CLI::PositiveNumber);
+  add_seconds(*command, options->seconds, "Timed part");
   command->add_flag("--check", options->check, "Exit with 1 where a bound is not kept");
   command->add_option("--json", options->json, "Write a JSON report to a file, or to standard output (-)");
   command->callback([options, &action, &arguments] {

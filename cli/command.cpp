@@ -1,8 +1,13 @@
 #include "cli/command.hpp"
 
-#include <cerrno>
-#include <cstdio>
+#include <fmt/format.h>
 
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+
+#include "base/decimal.hpp"
 #include "base/error.hpp"
 #include "benchmarks/patterns.hpp"
 
@@ -29,11 +34,30 @@ void print(std::string_view text) {
     throw Error(Domain::system, errno, "writing to standard output");
 }
 
-CLI::Validator not_negative() {
-  const auto check = [](std::string& text) {
-    return text.starts_with('-') ? "must not be negative, but is " + text : std::string();
+/// The parser's own reading of numbers takes 010 for octal, and the largest number for what does not fit.
+CLI::Option* add_number(CLI::App& command, const std::string& name, std::int64_t& number, std::int64_t least,
+                        const std::string& meaning) {
+  const auto read = [&number, name, least](const std::string& text) {
+    const std::optional<std::int64_t> read = decimal(text);
+    if (!read || *read < least)
+      throw CLI::ValidationError(
+          name, fmt::format("'{}' is not a whole number from {} to {}, in decimal digits", text, least,
+                            std::numeric_limits<std::int64_t>::max()));
+    number = *read;
   };
-  return {check, "COUNT", "not negative"};
+  return command.add_option_function<std::string>(name, read, meaning)->type_name("NUMBER");
+}
+
+CLI::Option* add_seconds(CLI::App& command, double& seconds, const std::string& meaning) {
+  constexpr double most = 86400.0;
+  const auto read = [&seconds, most](const std::string& text) {
+    const char* const end = text.data() + text.size();
+    const auto [rest, problem] = std::from_chars(text.data(), end, seconds);
+    if (problem != std::errc{} || rest != end || !(seconds > 0.0 && seconds <= most))
+      throw CLI::ValidationError(
+          "--seconds", fmt::format("'{}' is not a number of seconds above 0, at most {}", text, most));
+  };
+  return command.add_option_function<std::string>("--seconds", read, meaning)->type_name("SECONDS");
 }
 
 }  // namespace lath::cli

@@ -4,6 +4,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -39,8 +40,13 @@ void add_bench(CLI::App& app, Action& action, const std::vector<std::string>& ar
 /// Throws WrongUsage for a count that the layout refuses.
 [[nodiscard]] Layout read_layout(const Datatype& type, std::int64_t count);
 
-/// For options that take counts.
-[[nodiscard]] CLI::Validator not_negative();
+/// An option that takes a whole number in decimal digits, `least` or more. What is anything else, or does not
+/// fit 64 bits, is refused as the parser refuses what is wrong with other options.
+CLI::Option* add_number(CLI::App& command, const std::string& name, std::int64_t& number, std::int64_t least,
+                        const std::string& meaning);
+
+/// The option --seconds: more than 0, at most a day.
+CLI::Option* add_seconds(CLI::App& command, double& seconds, const std::string& meaning);
 
 /// Writes to stdout; throws Error(system) where that fails (a full disk).
 void print(std::string_view text);

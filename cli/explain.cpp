@@ -6,6 +6,7 @@
 #include "base/counters.hpp"
 #include "base/error.hpp"
 #include "cli/command.hpp"
+#include "cli/environment.hpp"
 #include "cli/explanation.hpp"
 #include "datatypes/type_spec.hpp"
 #include "gpu/device.hpp"
@@ -27,12 +28,14 @@ struct Options {
 /// Opens the provider to read its limits back. A provider that was asked for must work; without one the type
 /// can still be explained, for a NIC that takes one segment at a time.
 std::unique_ptr<providers::Provider> open_provider(const Options& options, Explanation& explanation) {
+  check_provider(options.provider);
+  const bool asked_for = !options.provider.empty() || !config::text("LATH_PROVIDER").empty();
   try {
     auto provider = providers::open(options.provider);
     explanation.provider = provider->name();
     return provider;
   } catch (const Error& error) {
-    if (!options.provider.empty()) throw;
+    if (asked_for) throw;
     explanation.provider_problem = error.what();
     return nullptr;
   }
@@ -98,7 +101,7 @@ void add_explain(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   command->add_option("type", options->type, "Type-spec, such as 'vector(3,2,4,int)', or pattern name")
       ->required();
-  command->add_option("--count", options->count, "Elements of the type")->check(not_negative());
+  add_number(*command, "--count", options->count, 0, "Elements of the type");
   command->add_option("--memory", options->memory, "Where the buffer is")
       ->check(CLI::IsMember({"host", "device"}));
   command->add_option("--provider", options->provider,

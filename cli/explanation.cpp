@@ -4,19 +4,22 @@
 
 #include <iterator>
 
+#include "base/counted.hpp"
+
 namespace lath::cli {
 namespace {
 
 using transport::Verdict;
 
 std::string class_text(const LengthClass& entry) {
-  return entry.least == 1 ? "1" : fmt::format("{}-{}", entry.least, entry.least * 2 - 1);
+  if (entry.shortest == entry.longest) return counted(entry.shortest, "byte");
+  return fmt::format("{} to {} bytes", entry.shortest, entry.longest);
 }
 
 void append_lengths(fmt::memory_buffer& out, const LengthHistogram& lengths) {
   for (const LengthClass& entry : lengths.classes)
-    fmt::format_to(std::back_inserter(out), "  {:>24} bytes: {} segments\n", class_text(entry),
-                   entry.segments);
+    fmt::format_to(std::back_inserter(out), "  {:>30}: {}\n", class_text(entry),
+                   counted(entry.segments, "segment"));
   if (!lengths.exact)
     fmt::format_to(std::back_inserter(out), "  (lengths of the first {} segments only)\n", lengths.examined);
 }
@@ -54,13 +57,14 @@ std::string as_text(const Explanation& e) {
   };
   line("type", e.type);
   line("count", fmt::format("{}", e.count));
-  line("size", fmt::format("{} bytes an element, {} in all", e.size, e.layout.bytes()));
-  line("extent", fmt::format("{} bytes from lower bound {}; true extent {} from {}", e.extent, e.lower_bound,
-                             e.true_extent, e.true_lower_bound));
+  line("size", fmt::format("{} an element, {} in all", counted(e.size, "byte"), e.layout.bytes()));
+  line("extent", fmt::format("{} from lower bound {}; true extent {} from {}", counted(e.extent, "byte"),
+                             e.lower_bound, e.true_extent, e.true_lower_bound));
   line("memory", fmt::format("bytes {} to {} of the buffer; {}{}", e.layout.lowest(), e.layout.highest(),
                              e.memory, e.memory_note));
   line("form", e.layout.text());
-  line("alignment", fmt::format("{}", e.layout.alignment()));
+  line("alignment", fmt::format("{}, which divide{} every segment's offset and length",
+                                counted(e.layout.alignment(), "byte"), e.layout.alignment() == 1 ? "s" : ""));
   line("segments", fmt::format("{}", e.layout.segment_count()));
   append_lengths(out, e.lengths);
   line("provider", e.provider.empty() ? "none: " + e.provider_problem : e.provider);
@@ -80,7 +84,10 @@ std::string as_text(const Explanation& e) {
 nlohmann::ordered_json as_json(const Explanation& e) {
   nlohmann::ordered_json classes = nlohmann::ordered_json::array();
   for (const LengthClass& entry : e.lengths.classes)
-    classes.push_back({{"least", entry.least}, {"segments", entry.segments}});
+    classes.push_back({{"least", entry.least},
+                       {"shortest", entry.shortest},
+                       {"longest", entry.longest},
+                       {"segments", entry.segments}});
   return {
       {"type", e.type},
       {"count", e.count},

@@ -10,16 +10,10 @@ namespace lath::cli {
 namespace {
 
 VariableState state_of(const config::Variable& variable) {
-  VariableState state{.variable = variable, .set = config::is_set(variable.name)};
-  try {
-    state.value = config::text(variable.name);
-    if (variable.type == config::Type::integer) static_cast<void>(config::integer(variable.name));
-    if (variable.type == config::Type::bytes) static_cast<void>(config::bytes(variable.name));
-    if (variable.type == config::Type::boolean) static_cast<void>(config::boolean(variable.name));
-  } catch (const Error& error) {
-    state.problem = error.what();
-  }
-  return state;
+  return {.variable = variable,
+          .value = config::value(variable),
+          .set = config::is_set(variable.name),
+          .problem = config::problem(variable)};
 }
 
 Information gather() {

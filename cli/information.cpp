@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <map>
 
 namespace lath::cli {
 namespace {
@@ -50,7 +51,12 @@ void append_candidate(fmt::memory_buffer& out, const providers::Candidate& candi
 
 std::string gpu_text(const gpu::Availability& gpu) {
   if (!gpu.available) return "none: " + gpu.reason;
-  return fmt::format("{} x {}{}", gpu.device_count, gpu.device_name, gpu.emulated ? " (emulated)" : "");
+  std::map<std::string, int> counts;
+  for (const std::string& name : gpu.device_names) ++counts[name];
+  std::string text;
+  for (const auto& [name, count] : counts)
+    text += fmt::format("{}{} x {}", text.empty() ? "" : ", ", count, name);
+  return text + (gpu.emulated ? " (emulated)" : "");
 }
 
 void append_variables(fmt::memory_buffer& out, const Information& information) {
@@ -128,6 +134,7 @@ Json as_json(const Information& information) {
             {"emulated", information.gpu.emulated},
             {"device_count", information.gpu.device_count},
             {"device_name", information.gpu.device_name},
+            {"device_names", information.gpu.device_names},
             {"reason", information.gpu.reason}}},
           {"providers", std::move(candidates)},
           {"worker", std::move(worker)},

@@ -12,22 +12,28 @@ namespace {
 class Counter {
  public:
   void add(std::int64_t length, std::int64_t segments) {
-    counts_[static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(length)) - 1)] += segments;
-    shortest_ = shortest_ == 0 ? length : std::min(shortest_, length);
-    longest_ = std::max(longest_, length);
-    examined_ += segments;
+    LengthClass& of = classes_[static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(length)))];
+    of.shortest = of.segments == 0 ? length : std::min(of.shortest, length);
+    of.longest = std::max(of.longest, length);
+    of.segments += segments;
   }
 
   [[nodiscard]] LengthHistogram result(bool exact) const {
-    LengthHistogram out{.shortest = shortest_, .longest = longest_, .examined = examined_, .exact = exact};
-    for (std::size_t power = 0; power < counts_.size(); ++power)
-      if (counts_[power] > 0) out.classes.push_back({std::int64_t{1} << power, counts_[power]});
+    LengthHistogram out{.exact = exact};
+    for (std::size_t bits = 1; bits < classes_.size(); ++bits) {
+      if (classes_[bits].segments == 0) continue;
+      out.classes.push_back(classes_[bits]);
+      out.classes.back().least = std::int64_t{1} << (bits - 1);
+      out.examined += classes_[bits].segments;
+    }
+    if (out.classes.empty()) return out;
+    out.shortest = out.classes.front().shortest;
+    out.longest = out.classes.back().longest;
     return out;
   }
 
  private:
-  std::array<std::int64_t, 63> counts_{};
-  std::int64_t shortest_ = 0, longest_ = 0, examined_ = 0;
+  std::array<LengthClass, 64> classes_{};  // by the lengths' significant bits
 };
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace lath::cli {
 
 /// How many of a layout's merged segments have a length in [least, 2 * least).
 struct LengthClass {
-  std::int64_t least = 0;  ///< bytes, a power of two
+  std::int64_t least = 0;                  ///< bytes, a power of two
+  std::int64_t shortest = 0, longest = 0;  ///< bytes, of those met
   std::int64_t segments = 0;
 };
 

@@ -40,7 +40,7 @@ void add_segments(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();
   command->add_option("type", options->type, "Type-spec, such as 'vector(3,2,4,int)', or pattern name")
       ->required();
-  command->add_option("--count", options->count, "Elements of the type")->check(not_negative());
+  add_number(*command, "--count", options->count, 0, "Elements of the type");
   command->callback([options, &action] { action = [options] { return segments(*options); }; });
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "gpu/driver.hpp"
 
@@ -13,10 +14,14 @@ struct Availability {
   bool available = false;
   bool emulated = false;
   int device_count = 0;
-  std::string device_name;  ///< of device 0
-  std::string reason;       ///< where not available: what was tried and how it failed
+  std::string device_name;                ///< of device 0
+  std::vector<std::string> device_names;  ///< of all, by ordinal
+  std::string reason;                     ///< where not available: what was tried and how it failed
 };
 [[nodiscard]] const Availability& availability();
+/// Throws Error(not_supported) with the reason where LATH_GPU=emulated asks for the emulator and it cannot be
+/// had. Looks for no GPU otherwise.
+void require_emulator();
 
 enum class MemoryKind : std::uint8_t { host, pinned, managed, device };
 std::string_view name(MemoryKind kind);

@@ -25,16 +25,18 @@ std::vector<std::string> emulator_places() {
     places.push_back(folder / "lath/emulator/libcuda.so.1");
     // In a build tree, the binary lies a few folders below the one that holds gpu/emulator.
     auto up = folder;
-    for (int level = 0; level < 4; ++level, up = up.parent_path())
+    for (int level = 0; level < 4 && up.has_relative_path(); ++level, up = up.parent_path())
       places.push_back(up / "gpu/emulator/libcuda.so.1");
   }
   places.emplace_back(LATH_EMULATOR_INSTALLED);
   return places;
 }
 
-std::string emulator_path() {
+/// Empty where there is none; then `tried` gets the places.
+std::string emulator_path(std::vector<std::string>& tried) {
   if (auto chosen = config::text("LATH_EMULATOR"); !chosen.empty()) return chosen;
-  for (const auto& place : emulator_places())
+  tried = emulator_places();
+  for (const auto& place : tried)
     if (access(place.c_str(), R_OK) == 0) return place;
   return {};
 }
@@ -44,16 +46,22 @@ bool fail(LoadedDriver& loaded, std::string reason) {
   return false;
 }
 
+/// The loader's words name the file that fails first, which is mostly the one asked for.
+std::string load_failure(const std::string& path, const std::string& why) {
+  return why.starts_with(path) ? fmt::format("cannot load {}", why)
+                               : fmt::format("cannot load {}: {}", path, why);
+}
+
 bool open_library(LoadedDriver& loaded, const std::string& choice) {
   if (choice == "none") return fail(loaded, "LATH_GPU=none");
   const bool emulated = choice == "emulated";
-  const std::string path = emulated ? emulator_path() : "libcuda.so.1";
+  std::vector<std::string> tried;
+  const std::string path = emulated ? emulator_path(tried) : "libcuda.so.1";
   if (path.empty())
-    return fail(loaded,
-                "LATH_GPU=emulated, but the emulator's libcuda.so.1 is not beside the library; set "
-                "LATH_EMULATOR to its path");
+    return fail(loaded, fmt::format("the emulator was not found; set LATH_EMULATOR to its path (tried {})",
+                                    fmt::join(tried, ", ")));
   loaded.library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (loaded.library == nullptr) return fail(loaded, fmt::format("cannot load {}: {}", path, dlerror()));
+  if (loaded.library == nullptr) return fail(loaded, load_failure(path, dlerror()));
   const bool is_emulator = dlsym(loaded.library, emulator_mark) != nullptr;
   if (is_emulator == emulated) return true;
   return fail(loaded, emulated ? fmt::format("{} is not Lath's emulator", path)
@@ -75,19 +83,35 @@ std::string describe(const DriverTable& table, CUresult code) {
   return fmt::format("{}: {}", name != nullptr ? name : std::to_string(code), text != nullptr ? text : "?");
 }
 
+/// What the emulator holds against its variables, in brackets; empty for a driver.
+std::string emulator_problem(void* library) {
+  using Ask = const char* (*)();
+  const auto ask = reinterpret_cast<Ask>(dlsym(library, "lath_emulator_problem"));
+  const std::string problem = ask == nullptr ? "" : ask();
+  return problem.empty() ? "" : fmt::format(" ({})", problem);
+}
+
+std::string name_of_device(const DriverTable& table, int ordinal) {
+  std::array<char, 256> name{};
+  CUdevice device = 0;
+  if (table.cuDeviceGet(&device, ordinal) != CUDA_SUCCESS ||
+      table.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device) != CUDA_SUCCESS)
+    return "a device without a name";
+  return name.data();
+}
+
 bool start(LoadedDriver& loaded) {
   const auto& table = loaded.table;
   auto& out = loaded.availability;
   if (const auto code = table.cuInit(0); code != CUDA_SUCCESS)
-    return fail(loaded, fmt::format("cuInit failed: {}", describe(table, code)));
+    return fail(loaded,
+                fmt::format("cuInit failed: {}{}", describe(table, code), emulator_problem(loaded.library)));
   if (const auto code = table.cuDeviceGetCount(&out.device_count); code != CUDA_SUCCESS)
     return fail(loaded, fmt::format("cuDeviceGetCount failed: {}", describe(table, code)));
   if (out.device_count == 0) return fail(loaded, "the CUDA driver reports no device");
-  std::array<char, 256> name{};
-  CUdevice device = 0;
-  if (table.cuDeviceGet(&device, 0) == CUDA_SUCCESS &&
-      table.cuDeviceGetName(name.data(), static_cast<int>(name.size()), device) == CUDA_SUCCESS)
-    out.device_name = name.data();
+  for (int ordinal = 0; ordinal < out.device_count; ++ordinal)
+    out.device_names.push_back(name_of_device(table, ordinal));
+  out.device_name = out.device_names.front();
   return true;
 }
 
@@ -137,6 +161,11 @@ Error driver_error(int code, std::string doing) {
 
 const Availability& availability() {
   return loaded_driver().availability;
+}
+
+void require_emulator() {
+  if (config::text("LATH_GPU") != "emulated" || availability().available) return;
+  throw Error(Code::not_supported, fmt::format("LATH_GPU='emulated': {}", availability().reason));
 }
 
 }  // namespace lath::gpu

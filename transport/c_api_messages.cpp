@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "base/config.hpp"
+#include "gpu/device.hpp"
 #include "providers/registry.hpp"
 #include "transport/c_api.hpp"
 
@@ -92,6 +94,8 @@ lath_status lath_worker_create(const char* provider, lath_thread_mode mode, lath
   return guarded([&] {
     *not_null(worker, "worker") = nullptr;
     if (mode < LATH_THREAD_SINGLE || mode > LATH_THREAD_MULTIPLE) refuse("mode", "is not a lath_thread_mode");
+    config::require_usable();
+    gpu::require_emulator();
     auto made = std::make_unique<WorkerHandle>(providers::open(provider != nullptr ? provider : ""),
                                                static_cast<ThreadMode>(mode));
     *worker = reinterpret_cast<lath_worker>(static_cast<Worker*>(made.release()));

@@ -1,34 +1,19 @@
 #include <chrono>
+#include <string_view>
 #include <thread>
 
 #include "apps/wave/exchange.hpp"
-#include "base/unique_handle.hpp"
-#include "lath/lath.h"
+#include "benchmarks/lath_call.hpp"
 
 namespace lath::wave {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct WorkerTraits {
-  using type = lath_worker;
-  static constexpr type null() { return nullptr; }
-  static void destroy(type worker) noexcept { lath_worker_destroy(worker); }
-};
-struct TypeTraits {
-  using type = lath_type;
-  static constexpr type null() { return nullptr; }
-  static void destroy(type datatype) noexcept { lath_type_free(datatype); }
-};
-struct RequestTraits {
-  using type = lath_request;
-  static constexpr type null() { return nullptr; }
-  static void destroy(type request) noexcept { lath_request_free(request); }
-};
+using benchmarks::PersistentRequest;
 
-void check(lath_status status, const std::string& doing) {
-  if (status == LATH_OK) return;
-  throw ExchangeFailure(static_cast<Code>(-static_cast<int>(status)), doing + ": " + lath_last_error());
+void check(lath_status status, std::string_view doing) {
+  benchmarks::lath_call<ExchangeFailure>(status, doing);
 }
 
 class LathExchange : public Exchange {
@@ -45,12 +30,12 @@ class LathExchange : public Exchange {
  private:
   /// Of one field: the requests of one face.
   struct Requests {
-    unique_handle<RequestTraits> send;
-    unique_handle<RequestTraits> receive;
+    PersistentRequest send;
+    PersistentRequest receive;
   };
   struct Side {
     HaloFace halo;
-    unique_handle<TypeTraits> type;
+    benchmarks::Type type;
     std::vector<Requests> requests;  ///< by field; empty where there is no neighbour
     double seconds = 0.0;
   };
@@ -58,23 +43,20 @@ class LathExchange : public Exchange {
   Side& side(Face face) { return sides_[static_cast<std::size_t>(face)]; }
   void make_requests(Face face, lath_peer peer, int neighbour, const std::vector<double*>& fields);
   void exchange_faces(std::size_t field, std::initializer_list<Face> which, bool timed);
-  static bool ended(unique_handle<RequestTraits>& request, const char* doing);
+  static bool ended(PersistentRequest& request, const char* doing);
   std::uint64_t pack_copies() const;
 
   Block block_;
-  unique_handle<WorkerTraits> worker_;
+  benchmarks::Worker worker_;
   std::array<Side, 4> sides_;
 };
 
 LathExchange::LathExchange(Ranks& ranks, const Block& block, Order order, const std::vector<double*>& fields)
     : block_(block) {
   check(lath_worker_create(nullptr, LATH_THREAD_SINGLE, worker_.receive()), "opening the network");
-  std::vector<std::byte> address(1024);
-  std::size_t length = address.size();
-  check(lath_worker_address(worker_.get(), address.data(), &length), "asking for this worker's address");
-  address.resize(length);
-  const std::vector<std::vector<std::byte>> addresses = ranks.allgather(address);
-  unique_handle<TypeTraits> real;
+  const std::vector<std::vector<std::byte>> addresses =
+      ranks.allgather(benchmarks::worker_address<ExchangeFailure>(worker_.get()));
+  benchmarks::Type real;
   check(lath_type_parse("double", real.receive()), "making the type double");
   for (Face face : faces) {
     Side& at = side(face);
@@ -111,7 +93,7 @@ void LathExchange::make_requests(Face face, lath_peer peer, int neighbour,
   }
 }
 
-bool LathExchange::ended(unique_handle<RequestTraits>& request, const char* doing) {
+bool LathExchange::ended(PersistentRequest& request, const char* doing) {
   lath_request handle = request.get();
   int flag = 0;
   check(lath_test(&handle, &flag, nullptr), doing);
@@ -154,9 +136,7 @@ void LathExchange::exchange_faces(std::size_t field, std::initializer_list<Face>
 }
 
 std::uint64_t LathExchange::pack_copies() const {
-  std::uint64_t value = 0;
-  check(lath_worker_counter(worker_.get(), "pack_copies", &value), "reading the counter pack_copies");
-  return value;
+  return benchmarks::worker_counter<ExchangeFailure>(worker_.get(), "pack_copies");
 }
 
 /// Exchanges the faces once more one after the other, so that the worker's counters tell them apart. Both

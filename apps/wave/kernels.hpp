@@ -83,15 +83,25 @@ LATH_KERNEL_BODY Point interior_point(const Extents& n, std::uint64_t number) {
                static_cast<std::int64_t>(row / nj) + ghosts};
 }
 
-template <Order order>
-LATH_KERNEL_BODY void predictor_body(const PredictorArguments& args, const gpu::Grid& grid) {
-  const Medium& medium = args.medium;
-  const double* lambda = grid.address(medium.lambda);
-  const double* mu = grid.address(medium.mu);
-  const double* inverse_density = grid.address(medium.inverse_density);
-  const double* before = grid.address(args.before);
-  const double* now = grid.address(args.now);
-  double* next = grid.address(args.next);
+/// The medium with every array at the address by which the kernel reaches it.
+LATH_KERNEL_BODY Medium reachable(const Medium& medium, const gpu::Grid& grid) {
+  return Medium{medium.n,
+                grid.address(medium.lambda),
+                grid.address(medium.mu),
+                grid.address(medium.inverse_density),
+                grid.address(medium.damping_i),
+                grid.address(medium.damping_j),
+                grid.address(medium.damping_k)};
+}
+
+/// Calls update(medium, point, element, strides, change) for this thread's points inside: the point's first
+/// component is the field's element `element`, and change is `scale` times the elastic operator on `field`,
+/// divided by the density.
+template <Order order, class Update>
+LATH_KERNEL_BODY void update_interior(const Medium& given, const double* field, double scale,
+                                      const gpu::Grid& grid, const Update& update) {
+  const Medium medium = reachable(given, grid);
+  const double* values = grid.address(field);
   const Strides s = strides_of<order>(medium.n);
   const Strides m = strides_of<Order::c>(medium.n);
   const std::uint64_t work = interior_count(medium.n);
@@ -99,42 +109,40 @@ LATH_KERNEL_BODY void predictor_body(const PredictorArguments& args, const gpu::
     const Point p = interior_point(medium.n, number);
     const std::int64_t at = element(s, 0, p.i, p.j, p.k);
     const std::int64_t cell = element(m, 0, p.i, p.j, p.k);
-    const Vector3 force = elastic_operator(now + at, s, lambda + cell, mu + cell, m);
-    const double scale = args.scale * inverse_density[cell];
-    next[at] = 2.0 * now[at] - before[at] + scale * force.x;
-    next[at + s.c] = 2.0 * now[at + s.c] - before[at + s.c] + scale * force.y;
-    next[at + 2 * s.c] = 2.0 * now[at + 2 * s.c] - before[at + 2 * s.c] + scale * force.z;
+    const Vector3 force = elastic_operator(values + at, s, medium.lambda + cell, medium.mu + cell, m);
+    const double factor = scale * medium.inverse_density[cell];
+    update(medium, p, at, s, Vector3{factor * force.x, factor * force.y, factor * force.z});
   }
 }
 
 template <Order order>
-LATH_KERNEL_BODY void corrector_body(const CorrectorArguments& args, const gpu::Grid& grid) {
-  const Medium& medium = args.medium;
-  const double* lambda = grid.address(medium.lambda);
-  const double* mu = grid.address(medium.mu);
-  const double* inverse_density = grid.address(medium.inverse_density);
-  const double* damping_i = grid.address(medium.damping_i);
-  const double* damping_j = grid.address(medium.damping_j);
-  const double* damping_k = grid.address(medium.damping_k);
+LATH_KERNEL_BODY void predictor_body(const PredictorArguments& args, const gpu::Grid& grid) {
   const double* before = grid.address(args.before);
-  const double* acceleration = grid.address(args.acceleration);
+  const double* now = grid.address(args.now);
   double* next = grid.address(args.next);
-  const Strides s = strides_of<order>(medium.n);
-  const Strides m = strides_of<Order::c>(medium.n);
-  const std::uint64_t work = interior_count(medium.n);
-  for (std::uint64_t number = grid.first(); number < work; number += grid.step()) {
-    const Point p = interior_point(medium.n, number);
-    const std::int64_t at = element(s, 0, p.i, p.j, p.k);
-    const std::int64_t cell = element(m, 0, p.i, p.j, p.k);
-    const Vector3 force = elastic_operator(acceleration + at, s, lambda + cell, mu + cell, m);
-    const double scale = args.scale * inverse_density[cell];
-    const double damping = damping_i[p.i] + damping_j[p.j] + damping_k[p.k];
-    const double kept = 1.0 / (1.0 + damping);
-    const double lost = damping * kept;
-    next[at] = kept * (next[at] + scale * force.x) + lost * before[at];
-    next[at + s.c] = kept * (next[at + s.c] + scale * force.y) + lost * before[at + s.c];
-    next[at + 2 * s.c] = kept * (next[at + 2 * s.c] + scale * force.z) + lost * before[at + 2 * s.c];
-  }
+  update_interior<order>(
+      args.medium, args.now, args.scale, grid,
+      [=](const Medium&, const Point&, std::int64_t at, const Strides& s, const Vector3& change) {
+        next[at] = 2.0 * now[at] - before[at] + change.x;
+        next[at + s.c] = 2.0 * now[at + s.c] - before[at + s.c] + change.y;
+        next[at + 2 * s.c] = 2.0 * now[at + 2 * s.c] - before[at + 2 * s.c] + change.z;
+      });
+}
+
+template <Order order>
+LATH_KERNEL_BODY void corrector_body(const CorrectorArguments& args, const gpu::Grid& grid) {
+  const double* before = grid.address(args.before);
+  double* next = grid.address(args.next);
+  update_interior<order>(
+      args.medium, args.acceleration, args.scale, grid,
+      [=](const Medium& medium, const Point& p, std::int64_t at, const Strides& s, const Vector3& change) {
+        const double damping = medium.damping_i[p.i] + medium.damping_j[p.j] + medium.damping_k[p.k];
+        const double kept = 1.0 / (1.0 + damping);
+        const double lost = damping * kept;
+        next[at] = kept * (next[at] + change.x) + lost * before[at];
+        next[at + s.c] = kept * (next[at + s.c] + change.y) + lost * before[at + s.c];
+        next[at + 2 * s.c] = kept * (next[at + 2 * s.c] + change.z) + lost * before[at + 2 * s.c];
+      });
 }
 
 LATH_KERNEL_BODY void acceleration_body(const AccelerationArguments& args, const gpu::Grid& grid) {
@@ -147,24 +155,25 @@ LATH_KERNEL_BODY void acceleration_body(const AccelerationArguments& args, const
   }
 }
 
-/// field[element] += scale * value. No element is named twice.
-LATH_KERNEL_BODY void add_points_body(const PointArguments& args, const gpu::Grid& grid) {
+/// Calls update(field element, scale * value) for this thread's points.
+template <class Update>
+LATH_KERNEL_BODY void update_points(const PointArguments& args, const gpu::Grid& grid, const Update& update) {
   const std::int64_t* element = grid.address(args.element);
   const double* value = grid.address(args.value);
   double* field = grid.address(args.field);
   for (std::uint64_t p = grid.first(); p < args.points; p += grid.step()) {
-    field[element[p]] += args.scale * value[p];
+    update(field[element[p]], args.scale * value[p]);
   }
+}
+
+/// field[element] += scale * value. No element is named twice.
+LATH_KERNEL_BODY void add_points_body(const PointArguments& args, const gpu::Grid& grid) {
+  update_points(args, grid, [](double& at, double value) { at += value; });
 }
 
 /// field[element] = scale * value.
 LATH_KERNEL_BODY void set_points_body(const PointArguments& args, const gpu::Grid& grid) {
-  const std::int64_t* element = grid.address(args.element);
-  const double* value = grid.address(args.value);
-  double* field = grid.address(args.field);
-  for (std::uint64_t p = grid.first(); p < args.points; p += grid.step()) {
-    field[element[p]] = args.scale * value[p];
-  }
+  update_points(args, grid, [](double& at, double value) { at = value; });
 }
 
 LATH_KERNEL_BODY void record_points_body(const RecordArguments& args, const gpu::Grid& grid) {

@@ -11,6 +11,7 @@
 #include "apps/wave/problem_file.hpp"
 #include "apps/wave/report.hpp"
 #include "apps/wave/run.hpp"
+#include "base/config.hpp"
 #include "base/error.hpp"
 #include "gpu/device.hpp"
 #include "transport/job.hpp"
@@ -57,7 +58,8 @@ void write_files(const Problem& problem, const Outcome& outcome) {
   if (problem.picture) {
     make_folder(std::filesystem::path(problem.picture->file).parent_path().string());
     write_png(problem.picture->file, outcome.slice, 800, interface_rows(problem));
-    fmt::print("picture: {}\n", problem.picture->file);
+    const double scale = colour_scale(outcome.slice);
+    fmt::print("picture: {}, blue {:+.2e} m, white 0, red {:+.2e} m\n", problem.picture->file, -scale, scale);
   }
 }
 
@@ -72,10 +74,14 @@ void print_scheme_note(const Options& options, const Outcome& outcome) {
 }
 
 void print_outcome(const Problem& problem, const Options& options, const Outcome& outcome) {
-  if (problem.mode == Problem::Mode::manufactured) fmt::print("largest error: {:.3e}\n", outcome.error);
-  fmt::print("largest displacement at the end: {:.3e}\n", outcome.peak);
+  if (problem.mode == Problem::Mode::manufactured) fmt::print("largest error: {:.3e} m\n", outcome.error);
+  fmt::print("largest displacement at the end: {:.3e} m\n", outcome.peak);
   fmt::print("time stepping: {:.2f} s, {:.3f} ms a step\n", outcome.seconds,
              1e3 * outcome.seconds / static_cast<double>(problem.steps));
+  if (outcome.reports.empty()) {
+    fmt::print("no exchange: one rank has no neighbours\n");
+    return;
+  }
   fmt::print("exchange over {}, {} exchanges a step:\n{}", outcome.carrier, exchanges_a_step,
              exchange_table(outcome.reports, problem.steps));
   print_scheme_note(options, outcome);
@@ -105,8 +111,9 @@ bool verify(const Problem& problem, std::uint64_t checksum, Ranks& ranks) {
 int run_file(const Options& options, Ranks& ranks) {
   const Problem problem = read_problem(options.file);
   const bool speaks = ranks.rank() == 0;
-  if (speaks) print_setting(problem, options, ranks);
-  const Outcome outcome = compute(problem, options, ranks);
+  const Outcome outcome = compute(problem, options, ranks, [&] {
+    if (speaks) print_setting(problem, options, ranks);
+  });
   if (speaks) {
     if (!options.quiet_files) write_files(problem, outcome);
     print_outcome(problem, options, outcome);
@@ -139,9 +146,15 @@ int exit_status(const Error& error) {
   return input ? 2 : 1;
 }
 
+void check_environment() {
+  config::require_usable();
+  gpu::require_emulator();
+}
+
 int run(const Options& options, int argc, char** argv) {
   if (!options.scheme.empty()) setenv("LATH_SCHEME", options.scheme.c_str(), 1);
   if (options.ranks > 1 && std::getenv("LATH_JOB_NAME") == nullptr) {
+    check_environment();
     const std::vector<std::string> arguments(argv, argv + argc);
     return transport::start_local(options.ranks, arguments);
   }
@@ -150,6 +163,7 @@ int run(const Options& options, int argc, char** argv) {
     fmt::print(stderr, "lath-wave: rank {}: {}\n", ranks->rank(), error.what());
   };
   try {
+    check_environment();
     return options.order_test ? run_order_test(options, *ranks) : run_file(options, *ranks);
   } catch (const ExchangeFailure& failure) {
     report(failure);

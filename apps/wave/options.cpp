@@ -1,9 +1,13 @@
 #include "apps/wave/options.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "base/decimal.hpp"
 
 namespace lath::wave {
 namespace {
@@ -18,6 +22,15 @@ void add_choice(CLI::App& app, const char* name, Value& value, const std::map<st
   app.add_option_function<std::string>(
          name, [&value, words](const std::string& word) { value = words.at(word); }, meaning)
       ->check(CLI::IsMember(known));
+}
+
+/// Decimal: the parser's own reading of numbers takes 010 for octal.
+int read_ranks(const std::string& text) {
+  constexpr int most = 1024;
+  const std::optional<std::int64_t> ranks = decimal(text);
+  if (!ranks || *ranks < 1 || *ranks > most)
+    throw CLI::ValidationError("--ranks", fmt::format("'{}' is not a whole number from 1 to {}", text, most));
+  return static_cast<int>(*ranks);
 }
 
 }  // namespace
@@ -37,8 +50,10 @@ CommandLine read_command_line(int argc, char** argv) {
                     "arrays as (i,j,k,c): c (default), or (c,i,j,k): fortran");
   app.add_option("--scheme", options.scheme, "the scheme that Lath shall use where it is legal (LATH_SCHEME)")
       ->check(CLI::IsMember({"auto", "contiguous", "gather", "device_pack", "host_pack", "staged"}));
-  app.add_option("--ranks", options.ranks, "start this many processes here, without an mpiexec")
-      ->check(CLI::Range(1, 1024));
+  app.add_option_function<std::string>(
+         "--ranks", [&options](const std::string& text) { options.ranks = read_ranks(text); },
+         "start this many processes here, without an mpiexec")
+      ->type_name("NUMBER");
   app.add_flag("--verify", options.verify, "compute again on one rank in host memory, and compare");
   app.add_flag("--order-test", options.order_test,
                "no file: measure the order of accuracy on an exact solution");

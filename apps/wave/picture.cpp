@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "apps/wave/colour_bar.hpp"
 #include "base/error.hpp"
 
 namespace lath::wave {
@@ -45,9 +46,9 @@ double interpolate(const Slice& slice, double row, double column) {
          down * ((1.0 - right) * at(row1, column0) + right * at(row1, column1));
 }
 
-std::vector<std::uint8_t> paint(const Slice& slice, std::int64_t zoom, const std::vector<double>& lines) {
+std::vector<std::uint8_t> paint(const Slice& slice, std::int64_t zoom, double scale,
+                                const std::vector<double>& lines) {
   const std::int64_t width = slice.columns * zoom, height = slice.rows * zoom;
-  const double scale = colour_scale(slice);
   std::vector<std::uint8_t> pixels;
   pixels.reserve(static_cast<std::size_t>(width * height * 3));
   for (std::int64_t y = 0; y < height; ++y) {
@@ -94,13 +95,16 @@ void write_png(const std::string& path, const Slice& slice, std::int64_t width,
                const std::vector<double>& lines) {
   const std::int64_t zoom =
       std::clamp((width + slice.columns - 1) / slice.columns, std::int64_t{1}, std::int64_t{32});
-  const std::vector<std::uint8_t> pixels = paint(slice, zoom, lines);
+  const double scale = colour_scale(slice);
+  std::vector<std::uint8_t> pixels = paint(slice, zoom, scale, lines);
+  const ColourBar bar = colour_bar(slice.columns * zoom, scale, "m");
+  pixels.insert(pixels.end(), bar.pixels.begin(), bar.pixels.end());
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "wb"));
   if (!file) cannot_write(path, std::strerror(errno), errno);
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   image.width = static_cast<png_uint_32>(slice.columns * zoom);
-  image.height = static_cast<png_uint_32>(slice.rows * zoom);
+  image.height = static_cast<png_uint_32>(slice.rows * zoom + bar.height);
   image.format = PNG_FORMAT_RGB;
   if (png_image_write_to_stdio(&image, file.get(), 0, pixels.data(), 0, nullptr) == 0) {
     cannot_write(path, image.message, EIO);

@@ -24,8 +24,8 @@ struct Colour {
 [[nodiscard]] double colour_scale(const Slice& slice);
 
 /// Writes an RGB PNG with each point about `width`/columns pixels wide, interpolated; horizontal lines are
-/// drawn above the given rows (fractions of rows are allowed). Throws Error(system) where it cannot be
-/// written.
+/// drawn above the given rows (fractions of rows are allowed). Below lies the colour bar (colour_bar.hpp),
+/// with the values in metres. Throws Error(system) where it cannot be written.
 void write_png(const std::string& path, const Slice& slice, std::int64_t width,
                const std::vector<double>& lines = {});
 

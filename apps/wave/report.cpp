@@ -52,7 +52,6 @@ std::string exchange_table(const std::vector<FaceReport>& reports, std::int64_t 
     table += fmt::format("{:<7} {:>5}  {:<38} {:>9} {:>8}  {:<24} {:>11} {:>9.1f}\n", name(face.face),
                          line.ranks, face.type, face.bytes, face.segments, face.scheme, copies, microseconds);
   }
-  if (reports.empty()) table += "(one rank has no faces to exchange)\n";
   return table;
 }
 

@@ -51,11 +51,13 @@ double largest_difference(const Problem& problem, const Simulation& simulation,
 
 }  // namespace
 
-Outcome compute(const Problem& problem, const Options& options, Ranks& ranks) {
+Outcome compute(const Problem& problem, const Options& options, Ranks& ranks,
+                const std::function<void()>& begins) {
   Simulation simulation(problem, decompose(problem.points, ranks.size(), ranks.rank()), options.order,
                         options.memory);
   const std::unique_ptr<Exchange> exchange = make_exchange(options, ranks, simulation);
   ranks.barrier();
+  if (begins) begins();
   const auto begin = std::chrono::steady_clock::now();
   for (std::int64_t step = 0; step < problem.steps; ++step) simulation.advance(*exchange);
   const std::vector<double> field = simulation.displacement();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct Outcome {
   Slice slice;  ///< empty where the problem has no picture
 };
 
-/// Computes a problem on all ranks. Collective. Throws Error.
-[[nodiscard]] Outcome compute(const Problem& problem, const Options& options, Ranks& ranks);
+/// Computes a problem on all ranks. `begins` is called before the first step, when all that the problem and
+/// the options ask for has been made on every rank. Collective. Throws Error.
+[[nodiscard]] Outcome compute(const Problem& problem, const Options& options, Ranks& ranks,
+                              const std::function<void()>& begins = {});
 
 }  // namespace lath::wave

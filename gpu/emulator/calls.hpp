@@ -28,12 +28,15 @@ enum class Entry : std::size_t {
       count
 };
 
-/// One entry point's counter and the calls of it that shall fail: [fail_from, fail_to), counted from 1.
+/// One entry point's counter, and the calls of it, counted from 1, that shall fail: [fail_from, fail_to), or
+/// shall copy wrongly: [corrupt_from, corrupt_to).
 struct EntryState {
   std::atomic<std::uint64_t> calls{0};
   std::atomic<std::uint64_t> fail_from{0};
   std::atomic<std::uint64_t> fail_to{0};
   std::atomic<CUresult> fail_code{CUDA_ERROR_UNKNOWN};
+  std::atomic<std::uint64_t> corrupt_from{0};
+  std::atomic<std::uint64_t> corrupt_to{0};
 };
 
 /// Null for a name that is not in the list.
@@ -42,6 +45,11 @@ EntryState* find_entry(std::string_view name) noexcept;
 /// Counts the call; not CUDA_SUCCESS where it shall not be carried out: by an injected failure, before
 /// cuInit, or in a child process made by fork.
 CUresult enter(Entry entry) noexcept;
+
+/// Whether the call that this thread entered last shall copy wrongly.
+[[nodiscard]] bool shall_corrupt() noexcept;
+/// Whether an entry point copies, so that it can be told to do so wrongly.
+[[nodiscard]] bool copies(const EntryState& entry) noexcept;
 
 /// The frame of every entry point: enter(), then the body, whose exceptions become codes.
 template <class Body>

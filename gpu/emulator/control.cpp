@@ -2,6 +2,7 @@
 
 #include "gpu/emulator/calls.hpp"
 #include "gpu/emulator/process.hpp"
+#include "gpu/emulator/settings.hpp"
 
 using namespace lath::gpu;
 
@@ -30,6 +31,16 @@ LATH_EMULATOR_EXPORT int lath_emulator_fail(const char* function, std::uint64_t 
   return 0;
 }
 
+LATH_EMULATOR_EXPORT int lath_emulator_corrupt(const char* function, std::uint64_t nth, std::uint64_t count) {
+  auto* const entry = emulator::find_entry(function);
+  if (entry == nullptr || !emulator::copies(*entry)) return -1;
+  const auto from = entry->calls.load() + nth;
+  entry->corrupt_to = 0;
+  entry->corrupt_from = from;
+  entry->corrupt_to = count > UINT64_MAX - from ? UINT64_MAX : from + count;
+  return 0;
+}
+
 LATH_EMULATOR_EXPORT void lath_emulator_set_delay(std::uint64_t microseconds, std::uint64_t seed) {
   emulator::set_delay(microseconds, seed);
 }
@@ -41,6 +52,10 @@ LATH_EMULATOR_EXPORT void lath_emulator_set_faithful(int faithful) {
 LATH_EMULATOR_EXPORT std::uint64_t lath_emulator_calls(const char* function) {
   const auto* const entry = emulator::find_entry(function);
   return entry == nullptr ? 0 : entry->calls.load();
+}
+
+LATH_EMULATOR_EXPORT const char* lath_emulator_problem(void) {
+  return emulator::settings().problem.c_str();
 }
 
 LATH_EMULATOR_EXPORT void lath_emulator_window(EmulatedWindow* window) {

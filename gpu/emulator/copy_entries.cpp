@@ -24,7 +24,12 @@ CUresult copy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream hand
   Reach source;
   if (!process().memory.reach(to, bytes, target) || !process().memory.reach(from, bytes, source))
     return CUDA_ERROR_INVALID_VALUE;
-  const auto ticket = process().submit(*stream, [=] { std::memmove(target.address, source.address, bytes); });
+  const bool corrupt = emulator::shall_corrupt();
+  const auto ticket = process().submit(*stream, [=] {
+    std::memmove(target.address, source.address, bytes);
+    // Added, so that two wrong copies do not make a right one.
+    if (corrupt) ++*reinterpret_cast<unsigned char*>(target.address);
+  });
   // A copy into pageable memory has ended when the call returns; one out of it may not have begun.
   if (wait == Wait::always || (wait == Wait::as_driver && target.pageable)) stream->wait_for(ticket);
   return CUDA_SUCCESS;

@@ -124,7 +124,7 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
   return call(Entry::cuDeviceGetName, [&] {
     if (name == nullptr || length < 1) return CUDA_ERROR_INVALID_VALUE;
     if (process().device(device) == nullptr) return CUDA_ERROR_INVALID_DEVICE;
-    std::snprintf(name, static_cast<std::size_t>(length), "Lath emulated GPU %d", device);
+    std::snprintf(name, static_cast<std::size_t>(length), "Lath emulated GPU");
     return CUDA_SUCCESS;
   });
 }

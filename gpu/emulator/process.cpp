@@ -21,8 +21,8 @@ CUresult initialise() noexcept {
   if (forked) return CUDA_ERROR_NOT_INITIALIZED;
   if (started != nullptr) return CUDA_SUCCESS;
   const auto& chosen = settings();
-  if (!chosen.valid) return CUDA_ERROR_INVALID_VALUE;
   if (chosen.devices == 0) return CUDA_ERROR_NO_DEVICE;
+  if (!chosen.problem.empty()) return CUDA_ERROR_INVALID_VALUE;
   set_delay(chosen.delay_microseconds, 1);
   set_faithful(chosen.faithful);
   try {

@@ -2,7 +2,8 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <iostream>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "gpu/emulator/calls.hpp"
@@ -15,9 +16,8 @@ std::string_view setting(const char* name) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
-bool refuse(std::string_view name, std::string_view expected) {
-  std::cerr << "lath emulator: " << name << " is not " << expected << '\n';
-  return false;
+std::string refusal(const char* name, std::string_view why) {
+  return std::string(name).append("='").append(setting(name)).append("' ").append(why);
 }
 
 bool read_number(std::string_view text, std::uint64_t& out) {
@@ -32,56 +32,88 @@ std::string_view take(std::string_view& text, char separator) {
   return taken;
 }
 
-// FUNCTION:N[+][:CODE]
-bool read_failure(std::string_view text) {
+/// FUNCTION:N[+][:CODE]: calls [from, to) of a function, counted from 1.
+struct Order {
+  EntryState* entry = nullptr;  ///< null where the text cannot be read
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::optional<std::uint64_t> code;
+};
+
+Order read_order(std::string_view text) {
+  Order order;
   auto* const entry = find_entry(take(text, ':'));
   std::string_view number = take(text, ':');
   const bool for_good = !number.empty() && number.back() == '+';
   if (for_good) number.remove_suffix(1);
-  std::uint64_t nth = 0;
-  std::uint64_t code = CUDA_ERROR_OUT_OF_MEMORY;
-  if (entry == nullptr || !read_number(number, nth) || nth == 0 ||
-      (!text.empty() && !read_number(text, code)))
-    return false;
-  entry->fail_code = static_cast<CUresult>(code);
-  entry->fail_to = for_good ? UINT64_MAX : nth + 1;
-  entry->fail_from = nth;
-  return true;
+  std::uint64_t code = 0;
+  if (!read_number(number, order.from) || order.from == 0 || (!text.empty() && !read_number(text, code)))
+    return order;
+  if (!text.empty()) order.code = code;
+  order.to = for_good ? UINT64_MAX : order.from + 1;
+  order.entry = entry;
+  return order;
 }
 
-bool read_failures() {
-  for (auto rest = setting("LATH_EMULATOR_FAIL"); !rest.empty();)
-    if (!read_failure(take(rest, ','))) return refuse("LATH_EMULATOR_FAIL", "FUNCTION:N[+][:CODE],...");
-  return true;
+// Each of these reads one variable, and returns what is wrong with it.
+
+std::string read_failures() {
+  for (auto rest = setting("LATH_EMULATOR_FAIL"); !rest.empty();) {
+    const Order order = read_order(take(rest, ','));
+    if (order.entry == nullptr)
+      return refusal("LATH_EMULATOR_FAIL",
+                     "is not FUNCTION:N[+][:CODE],... of functions that the emulator has, with N from 1");
+    order.entry->fail_code = static_cast<CUresult>(order.code.value_or(CUDA_ERROR_OUT_OF_MEMORY));
+    order.entry->fail_to = order.to;
+    order.entry->fail_from = order.from;
+  }
+  return {};
 }
 
-bool read_threads(bool& out) {
+std::string read_corruptions() {
+  for (auto rest = setting("LATH_EMULATOR_CORRUPT"); !rest.empty();) {
+    const Order order = read_order(take(rest, ','));
+    if (order.entry == nullptr || order.code || !copies(*order.entry))
+      return refusal("LATH_EMULATOR_CORRUPT",
+                     "is not FUNCTION:N[+],... of functions of the emulator that copy, with N from 1");
+    order.entry->corrupt_to = order.to;
+    order.entry->corrupt_from = order.from;
+  }
+  return {};
+}
+
+std::string read_threads(bool& out) {
   const auto threads = setting("LATH_EMULATOR_THREADS");
   if (!threads.empty() && threads != "once" && threads != "faithful")
-    return refuse("LATH_EMULATOR_THREADS", "once or faithful");
+    return refusal("LATH_EMULATOR_THREADS", "is not one of once|faithful");
   out = threads == "faithful";
-  return true;
+  return {};
 }
 
-bool read_delay(std::uint64_t& out) {
-  if (const auto text = setting("LATH_EMULATOR_DELAY_US"); !text.empty() && !read_number(text, out))
-    return refuse("LATH_EMULATOR_DELAY_US", "a number of microseconds");
-  return true;
+std::string read_delay(std::uint64_t& out) {
+  constexpr std::uint64_t most = 1'000'000'000;
+  if (const auto text = setting("LATH_EMULATOR_DELAY_US");
+      !text.empty() && (!read_number(text, out) || out > most))
+    return refusal("LATH_EMULATOR_DELAY_US", "is not a number of microseconds from 0 to 1000000000");
+  return {};
 }
 
-bool read_devices(int& out) {
+std::string read_devices(int& out) {
   std::uint64_t devices = 1;
   if (const auto text = setting("LATH_EMULATOR_DEVICES");
       !text.empty() && (!read_number(text, devices) || devices > 16))
-    return refuse("LATH_EMULATOR_DEVICES", "a number up to 16");
+    return refusal("LATH_EMULATOR_DEVICES", "is not a whole number from 0 to 16");
   out = static_cast<int>(devices);
-  return true;
+  return devices == 0 ? refusal("LATH_EMULATOR_DEVICES", "leaves no device") : std::string();
 }
 
 Settings read() {
   Settings out;
-  out.valid = read_devices(out.devices) && read_delay(out.delay_microseconds) && read_threads(out.faithful) &&
-              read_failures();
+  for (std::string problem : {read_devices(out.devices), read_delay(out.delay_microseconds),
+                              read_threads(out.faithful), read_failures(), read_corruptions()}) {
+    if (problem.empty()) continue;
+    out.problem += (out.problem.empty() ? "" : "; ") + problem;
+  }
   return out;
 }
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace lath::gpu::emulator {
 
-/// What the LATH_EMULATOR_* variables ask for. LATH_EMULATOR_FAIL goes straight to the entry points' states.
+/// What the LATH_EMULATOR_* variables ask for. LATH_EMULATOR_FAIL and _CORRUPT go straight to the entry
+/// points' states.
 struct Settings {
-  bool valid = true;  ///< else the reason was written to standard error, and cuInit fails
+  std::string problem;  ///< the variable, its value and what is expected; where not empty, cuInit fails
   int devices = 1;
   std::uint64_t delay_microseconds = 0;
   bool faithful = false;

@@ -3,17 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "gpu/device.hpp"
 #include "tests/apps/run_wave.hpp"
+#include "tests/cli/run_command.hpp"
 
 namespace {
 
 using lath::wave::run_wave;
 using lath::wave::WaveRun;
+using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string tiny = LATH_TINY_INPUT " --no-files ";
 
@@ -114,6 +119,17 @@ TEST(CommandLine, VerifyEndsWithTheVerdict) {
   EXPECT_EQ(run.last_line(), "wave: PASS");
 }
 
+TEST(CommandLine, VerifyFailsOnOneWrongBit) {
+  if (const std::string reason = skip_reason("device"); !reason.empty()) GTEST_SKIP() << reason;
+  for (const char* ranks : {"", " --ranks 2"}) {
+    const WaveRun run =
+        run_wave(tiny + "--verify --memory device" + ranks, "LATH_EMULATOR_CORRUPT=cuMemcpyAsync:1+");
+    EXPECT_EQ(run.status, 1) << run.output;
+    EXPECT_THAT(run.output, HasSubstr("DIFFERENT"));
+    EXPECT_THAT(run.output, HasSubstr("wave: FAIL"));
+  }
+}
+
 TEST(CommandLine, OrderTestRunsOnRanksToo) {
   const WaveRun run = run_wave("--order-test --ranks 2");
   EXPECT_EQ(run.status, 0) << run.output;
@@ -123,11 +139,38 @@ TEST(CommandLine, OrderTestRunsOnRanksToo) {
 TEST(CommandLine, WrongUsageGivesTwo) {
   for (const char* arguments :
        {"", "--order-test x.toml", "--memory disk x.toml", "--scheme best x.toml", "--ranks 0 x.toml",
-        "--unknown", "/nonexistent/x.toml", "--exchange mpi --scheme staged x.toml"}) {
+        "--ranks 0x2 x.toml", "--ranks 99999999999999999999 x.toml", "--unknown", "/nonexistent/x.toml",
+        "--exchange mpi --scheme staged x.toml"}) {
     const WaveRun run = run_wave(arguments);
     EXPECT_EQ(run.status, 2) << arguments << run.output;
   }
   EXPECT_EQ(run_wave("--help").status, 0);
+}
+
+/// What is refused is refused before anything is printed.
+TEST(CommandLine, RefusalsLeaveStandardOutputEmpty) {
+  const std::pair<const char*, const char*> refused[] = {
+      {"--memory device", "LATH_GPU=none"},
+      {"--memory device --ranks 2", "LATH_GPU=none"},
+      {"--ranks 13", "LATH_GPU=none"},
+      {"--ranks 2", "LATH_LOG=loud"},
+      {"", "LATH_SCHEME=magic"},
+      {"--memory device", "LATH_EMULATOR_FAIL=cuMemAlloc"},
+  };
+  for (const auto& [options, setting] : refused) {
+    const lath::cli::Finished finished =
+        lath::cli::run({"sh", "-c", LATH_WAVE " " + tiny + options}, {setting});
+    EXPECT_EQ(finished.status, 2) << options << setting;
+    EXPECT_EQ(finished.out, "") << options << setting;
+    EXPECT_EQ(std::count(finished.err.begin(), finished.err.end(), '\n'), 1) << finished.err;
+  }
+}
+
+TEST(CommandLine, OneRankSaysThatItExchangesNothing) {
+  const WaveRun run = run_wave(tiny);
+  EXPECT_THAT(run.output, HasSubstr("no exchange: one rank has no neighbours"));
+  EXPECT_THAT(run.output, Not(HasSubstr("segments")));
+  EXPECT_THAT(run.output, ContainsRegex("largest displacement at the end: .* m\n"));
 }
 
 TEST(CommandLine, ExchangeMpiNeedsThatMpi) {

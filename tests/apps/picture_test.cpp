@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "apps/wave/colour_bar.hpp"
 #include "base/error.hpp"
 
 namespace {
@@ -51,7 +52,7 @@ TEST(Picture, FileHoldsTheValuesWhereTheyAre) {
   write_png(path, Slice{2, 2, {-1.0, 1.0, -1.0, 1.0}}, 16, {0.5});
   const Image image = read_png(path);
   EXPECT_EQ(image.width, 16U);
-  EXPECT_EQ(image.height, 16U);
+  EXPECT_EQ(image.height, 16U + static_cast<unsigned>(colour_bar(16, 1.0, "m").height));
   const auto pixel = [&](unsigned x, unsigned y) { return image.pixels.data() + 3 * (y * image.width + x); };
   EXPECT_GT(pixel(0, 0)[2], pixel(0, 0)[0]);
   EXPECT_GT(pixel(15, 15)[0], pixel(15, 15)[2]);

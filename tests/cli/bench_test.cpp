@@ -115,10 +115,36 @@ TEST(Bench, TextAndAFileOfJson) {
   std::filesystem::remove(file);
 }
 
-TEST(Bench, AProviderThatDoesNotExistFails) {
-  const Finished finished = lath(pingpong("int", {"--provider", "ofi:carrier_pigeon"}));
-  EXPECT_EQ(finished.status, 1);
-  EXPECT_THAT(finished.err, HasSubstr("carrier_pigeon"));
+TEST(Bench, ASchemeThatIsNotLegalIsRefusedWithTheReason) {
+  const std::vector<std::string> forced = pingpong("sw4_y_f", {"--scheme", "contiguous"});
+  for (const Finished& finished : {lath(forced), lath(pingpong("sw4_y_f", {}), {"LATH_SCHEME=contiguous"})}) {
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_EQ(finished.out, "");
+    EXPECT_EQ(
+        finished.err,
+        "lath: invalid argument: scheme contiguous is not legal here: 105 segments are not one block\n");
+  }
+  EXPECT_THAT(lath(pingpong("int", {"--scheme", "device_pack"})).err, HasSubstr("host memory"));
+  EXPECT_EQ(lath(pingpong("int", {"--scheme", "contiguous"})).status, 0);
+}
+
+TEST(Bench, AllSchemesListWhyTheOthersAreNotLegal) {
+  const json told = report(lath(pingpong("sw4_y_f", {"--scheme", "all", "--provider", "ofi:shm"})));
+  ASSERT_FALSE(told.is_null());
+  EXPECT_EQ(told["not_legal_reasons"]["contiguous"], "105 segments are not one block");
+  EXPECT_EQ(told["not_legal_reasons"].size(), told["not_legal"].size());
+  const Finished text = lath({"bench", "pingpong", "--pattern", "sw4_y_f", "--iterations", "5", "--scheme",
+                              "all", "--provider", "ofi:shm"});
+  EXPECT_THAT(text.out, HasSubstr("contiguous   not legal: 105 segments are not one block\n"));
+}
+
+TEST(Bench, SaysWhatRanWhereTheForcedSchemeIsLegalOnOneSideOnly) {
+  std::vector<std::string> command{"bench", "pingpong",       "--pattern",  "sw4_y_f",  "--iterations",
+                                   "5",     "--peer-pattern", "contiguous", "--scheme", "contiguous"};
+  const Finished finished = lath(command);
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("contiguous did not move everything: process 0 sent by "));
+  EXPECT_THAT(finished.out, HasSubstr("process 1 sent by contiguous, received by contiguous\n"));
 }
 
 TEST(Bench, WithoutAGpuDeviceMemoryIsRefused) {
@@ -126,6 +152,16 @@ TEST(Bench, WithoutAGpuDeviceMemoryIsRefused) {
   EXPECT_EQ(finished.status, 1);
   EXPECT_EQ(finished.out, "");
   EXPECT_THAT(finished.err, HasSubstr("LATH_GPU=emulated"));
+}
+
+TEST(Bench, AWrongByteIsAFailureThatNamesIt) {
+  const Finished finished = lath(pingpong("sw4_y_f", {"--memory", "device", "--provider", "ofi:shm"}),
+                                 {"LATH_GPU=emulated", "LATH_EMULATOR_CORRUPT=cuMemcpyAsync:1+"});
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_THAT(finished.err, HasSubstr("bytes are wrong, the first at offset"));
+  const json told = json::parse(finished.out);
+  EXPECT_FALSE(told["summary"]["passed"]);
+  EXPECT_THAT(told["results"][0]["failure"].get<std::string>(), HasSubstr("bytes are wrong"));
 }
 
 TEST(Bench, ListsTheCatalogue) {

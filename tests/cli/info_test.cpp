@@ -83,5 +83,10 @@ TEST(Info, TheEmulatorIsNamedAsOne) {
   EXPECT_THAT(lath({"info"}, {"LATH_GPU=emulated"}).out, HasSubstr("(emulated)"));
 }
 
+TEST(Info, SeveralDevicesAreNotAllTheFirst) {
+  EXPECT_THAT(lath({"info"}, {"LATH_GPU=emulated", "LATH_EMULATOR_DEVICES=2"}).out,
+              HasSubstr("  2 x Lath emulated GPU (emulated)\n"));
+}
+
 }  // namespace
 }  // namespace lath::cli

@@ -20,6 +20,10 @@ TEST(Lengths, CountsByPowersOfTwo) {
   EXPECT_EQ(lengths.classes[1].segments, 1);
   EXPECT_EQ(lengths.classes[2].least, 8);
   EXPECT_EQ(lengths.classes[2].segments, 2);
+  EXPECT_EQ(lengths.classes[2].shortest, 8);
+  EXPECT_EQ(lengths.classes[2].longest, 15);
+  EXPECT_EQ(lengths.classes[1].shortest, 7);
+  EXPECT_EQ(lengths.classes[1].longest, 7);
   EXPECT_EQ(lengths.classes[3].least, 16);
   EXPECT_EQ(lengths.shortest, 1);
   EXPECT_EQ(lengths.longest, 16);

@@ -40,6 +40,11 @@ TEST(Segments, BL16_LengthsPast32Bits) {
             "46080000000 15360000000\n0 15360000000\n");
 }
 
+TEST(Segments, CountsAreDecimal) {
+  EXPECT_EQ(segments("int", "010"), "0 40\n");
+  EXPECT_EQ(segments("byte", "9223372036854775807"), "0 9223372036854775807\n");
+}
+
 TEST(Segments, ManySegmentsAreStreamed) {
   const std::string out = segments("vector(200000,1,3,int)", "5");
   EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 1'000'000 - 4);

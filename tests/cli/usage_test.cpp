@@ -30,6 +30,12 @@ INSTANTIATE_TEST_SUITE_P(
         Usage{{"segments", "int", "--count"}, "--count"},
         Usage{{"segments", "int", "--count", "-1"}, "--count"},
         Usage{{"segments", "int", "--count", "many"}, "many"},
+        Usage{{"segments", "int", "--count", "0x10"}, "0x10"},
+        Usage{{"explain", "int", "--count", "1e3"}, "1e3"},
+        Usage{{"segments", "int", "--count", "9223372036854775808"}, "--count"},
+        Usage{{"explain", "byte", "--count", "99999999999999999999"}, "99999999999999999999"},
+        Usage{{"bench", "pingpong", "--pattern", "int", "--iterations", "18446744073709551617"},
+              "18446744073709551617"},
         Usage{{"segments", "int", "another"}, "another"},
         Usage{{"explain", "int", "--memory", "tape"}, "--memory"},
         Usage{{"segments", "vector(3,2"}, "column 11"}, Usage{{"segments", "vector(3,2,4,itn)"}, "column 14"},
@@ -41,10 +47,18 @@ INSTANTIATE_TEST_SUITE_P(
         Usage{{"bench", "pingpong", "--pattern", "vector(3,2,"}, "column"},
         Usage{{"bench", "pingpong", "--pattern", "int", "--scheme", "magic"}, "--scheme"},
         Usage{{"bench", "pingpong", "--pattern", "int", "--iterations", "0"}, "--iterations"},
+        Usage{{"bench", "pingpong", "--pattern", "int", "--seconds", "1e300"}, "--seconds"},
+        Usage{{"bench", "pingpong", "--pattern", "int", "--seconds", "nan"}, "--seconds"},
         Usage{{"bench", "pingpong", "--pattern", "int", "--peer-pattern", "double"}, "whole number"},
         Usage{{"bench", "pingpong", "--pattern", "resized(0,4,contiguous(8,int))", "--count", "2"},
               "overlaps"},
         Usage{{"bench", "pingpong", "--pattern", "vector(2,1,3000000000,int)"}, "spans"}));
+
+TEST(Usage, HelpIsASubcommandToo) {
+  EXPECT_EQ(lath({"help"}).out, lath({"--help"}).out);
+  EXPECT_EQ(lath({"help"}).status, 0);
+  EXPECT_EQ(lath({"help", "bench", "pingpong"}).out, lath({"bench", "pingpong", "--help"}).out);
+}
 
 TEST(Usage, HelpAndVersionAreAnswers) {
   const Finished help = lath({"--help"});

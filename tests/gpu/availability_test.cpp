@@ -21,7 +21,9 @@ TEST(Availability, IsWhatTheEnvironmentAsksFor) {
     EXPECT_TRUE(gpu.available) << gpu.reason;
     EXPECT_TRUE(gpu.emulated);
     EXPECT_EQ(std::to_string(gpu.device_count), expected().substr(8));
-    EXPECT_EQ(gpu.device_name, "Lath emulated GPU 0");
+    EXPECT_EQ(gpu.device_name, "Lath emulated GPU");
+    EXPECT_EQ(gpu.device_names,
+              std::vector<std::string>(static_cast<std::size_t>(gpu.device_count), "Lath emulated GPU"));
     EXPECT_NE(driver(), nullptr);
   } else {
     EXPECT_FALSE(gpu.available);

@@ -51,6 +51,24 @@ TEST_F(EmulatorFailure, AnOrderIsTakenBackByCountZero) {
   EXPECT_NO_THROW(Event(0));
 }
 
+TEST_F(EmulatorFailure, TheNthCopyGoesWrongByItsFirstByte) {
+  auto& corrupt = LATH_EMULATOR_CONTROL(lath_emulator_corrupt);
+  const DeviceBuffer buffer(0, 4);
+  const std::vector<unsigned char> right{1, 2, 3, 4};
+  upload(buffer.data(), right);
+  ASSERT_EQ(corrupt("cuMemcpyAsync", 2, 2), 0);
+  EXPECT_EQ(download(buffer.data(), 4), right);
+  EXPECT_EQ(download(buffer.data(), 4), (std::vector<unsigned char>{2, 2, 3, 4}));
+  upload(buffer.data(), right);
+  EXPECT_EQ(download(buffer.data(), 4), (std::vector<unsigned char>{2, 2, 3, 4})) << "the upload was wrong";
+  EXPECT_EQ(corrupt("cuMemAlloc_v2", 1, 1), -1);
+  EXPECT_EQ(corrupt("cuNoSuchCall", 1, 1), -1);
+  ASSERT_EQ(corrupt("cuMemcpyAsync", 1, UINT64_MAX), 0);
+  ASSERT_EQ(corrupt("cuMemcpyAsync", 1, 0), 0);
+  upload(buffer.data(), right);
+  EXPECT_EQ(download(buffer.data(), 4), right) << "the order was taken back";
+}
+
 TEST_F(EmulatorFailure, EntryPointsAreCountedAndOursAgree) {
   auto& calls = LATH_EMULATOR_CONTROL(lath_emulator_calls);
   const auto work_calls = [&] {

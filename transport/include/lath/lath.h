@@ -127,7 +127,7 @@ typedef enum lath_thread_mode {
 } lath_thread_mode;
 
 /* Opens the network. provider is "ofi:tcp", "ofi", ... or NULL for LATH_PROVIDER, or else the best that
- * works. */
+ * works. LATH_ERR_PARSE where a LATH_* variable has a value that cannot be used. */
 LATH_API lath_status lath_worker_create(const char* provider, lath_thread_mode mode, lath_worker* worker);
 /* Closes. Outstanding requests end unfinished, and the handles of the worker's requests, peers, messages and
  * regions with them. NULL is ignored. */
