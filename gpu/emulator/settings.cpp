@@ -109,8 +109,8 @@ std::string read_devices(int& out) {
 
 Settings read() {
   Settings out;
-  for (std::string problem : {read_devices(out.devices), read_delay(out.delay_microseconds),
-                              read_threads(out.faithful), read_failures(), read_corruptions()}) {
+  for (const std::string& problem : {read_devices(out.devices), read_delay(out.delay_microseconds),
+                                     read_threads(out.faithful), read_failures(), read_corruptions()}) {
     if (problem.empty()) continue;
     out.problem += (out.problem.empty() ? "" : "; ") + problem;
   }
