@@ -23,6 +23,8 @@ const std::vector<Variable> table{
      "Chunks of one message that may be packed or on the wire at once."},
     {"LATH_CHUNK_BYTES", Type::bytes, "512K", "",
      "Packed bytes of one rendezvous chunk that goes through a bounce buffer."},
+    {"LATH_CONNECT_TIMEOUT", Type::integer, "300", "",
+     "Seconds that provider verbs waits for a peer on another machine to answer its first message."},
     {"LATH_EAGER_BYTES", Type::bytes, "8K", "",
      "Messages up to this size travel with their header; longer ones by rendezvous."},
     {"LATH_EMULATOR", Type::text, "", "",
