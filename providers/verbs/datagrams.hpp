@@ -2,10 +2,10 @@
 
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "providers/verbs/handshake.hpp"
 #include "providers/verbs/memory.hpp"
+#include "providers/verbs/page_memory.hpp"
 
 namespace lath::providers::verbs {
 
@@ -29,7 +29,7 @@ class Datagrams {
   void post(std::size_t buffer) noexcept;
 
   std::uint32_t key_;
-  std::vector<std::byte> memory_;
+  PageMemory memory_;
   std::unique_ptr<RegisteredMemory> registration_;
   CompletionQueueHandle queue_;
   QueuePairHandle handle_;

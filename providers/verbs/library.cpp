@@ -1,7 +1,9 @@
 #include "providers/verbs/library.hpp"
 
 #include <dlfcn.h>
+#include <sys/utsname.h>
 
+#include <cstdio>
 #include <stdexcept>
 
 namespace lath::providers::verbs {
@@ -51,6 +53,16 @@ void find_all(void* handle, Library& table) {
   find(handle, table.wc_status_str, "ibv_wc_status_str");
 }
 
+// Since 5.12 a forked child gets copies of the pages that the device may reach, so that both processes keep
+// theirs. Before, ibv_fork_init() keeps such pages from the child altogether, which dies where it touches
+// what else lies in them: the lesser evil there only.
+bool kernel_copies_at_fork() {
+  utsname system{};
+  int major = 0, minor = 0;
+  if (uname(&system) != 0 || std::sscanf(system.release, "%d.%d", &major, &minor) != 2) return false;
+  return major > 5 || (major == 5 && minor >= 12);
+}
+
 Loaded load() {
   Loaded loaded;
   void* handle = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -61,8 +73,8 @@ Loaded load() {
   }
   try {
     find_all(handle, loaded.table);
-    // Before anything is registered. On kernels that copy registered pages at a fork it costs nothing.
-    loaded.table.fork_init();
+    // Before anything is registered.
+    if (!kernel_copies_at_fork()) loaded.table.fork_init();
     loaded.usable = true;
   } catch (const std::exception& problem) {
     loaded.reason = problem.what();

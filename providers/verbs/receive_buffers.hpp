@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "providers/verbs/memory.hpp"
+#include "providers/verbs/page_memory.hpp"
 
 namespace lath::providers::verbs {
 
@@ -28,7 +29,7 @@ class ReceiveBuffers {
  private:
   std::size_t count_, bytes_;
   std::uint64_t id_;
-  std::vector<std::byte> memory_;
+  PageMemory memory_;
   std::unique_ptr<RegisteredMemory> registration_;
   SharedReceiveQueueHandle queue_;
   std::vector<std::size_t> late_;
