@@ -123,8 +123,7 @@ class Connection {
   /// Lists it in Shared::attention.
   void want_attention() noexcept;
 
-  bool listed = false;                ///< in Shared::attention
-  bool unreachable_reported = false;  ///< to Events
+  bool listed = false;  ///< in Shared::attention
 
  private:
   struct Link {
@@ -165,7 +164,7 @@ class Connection {
   void end(const SendQueue::Entry& entry, const Error* error, Events& events) noexcept;
   void end(TaggedReceive* receive, std::size_t bytes, const Error* error, Events& events) noexcept;
   void end_unposted(Lane lane, const Error& why, Events& events) noexcept;
-  bool settle(Events& events) noexcept;
+  bool settle(Events& events, bool quiet_queue) noexcept;
   void bury(Events& events) noexcept;
   void break_rma() noexcept;
   void offer_rma() noexcept;
@@ -190,6 +189,7 @@ class Connection {
   bool left_ = false;     ///< the peer said that it goes
   bool leaving_ = false;  ///< this side goes, once all is sent
   bool probing_ = false;
+  bool unreachable_told_ = false;
 
   TaggedMatching matching_;
   Queue<TaggedReceive> posted_, cancelled_;

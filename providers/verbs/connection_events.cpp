@@ -71,8 +71,13 @@ void Connection::end_unposted(Lane lane, const Error& why, Events& events) noexc
   while (queue.oldest_unposted()) end(queue.pop(), &why, events);
 }
 
-bool Connection::settle(Events& events) noexcept {
+bool Connection::settle(Events& events, bool quiet_queue) noexcept {
   const Error& why = *cause_;
+  // After all that the peer had sent.
+  if (quiet_queue && !unreachable_told_ && users > 0 && why.lath_code() == Code::unreachable) {
+    unreachable_told_ = true;
+    events.on_unreachable(number_, why);
+  }
   while (TaggedReceive* receive = matching_.take_any()) end(receive, 0, &why, events);
   // Sends that the device has end by its completions; the others by this.
   waiting_ = {};
@@ -89,7 +94,7 @@ bool Connection::settle(Events& events) noexcept {
     end_unposted(lane, why, events);
     quiet = quiet && link(lane).queue.awaited() == 0;
   }
-  if (!quiet && Clock::now() < deadline_) return false;
+  if ((!quiet || !quiet_queue) && Clock::now() < deadline_) return false;
   bury(events);
   return true;
 }
@@ -121,7 +126,7 @@ bool Connection::attend(Events& events, bool quiet) noexcept {
     send_leave();
     fail(Error(Code::cancelled, text_ + " was disconnected", shared_.name));
   }
-  if (state_ == State::failing) news |= settle(events);
+  if (state_ == State::failing) news |= settle(events, quiet);
   return news;
 }
 

@@ -13,6 +13,7 @@ class Ignored final : public Events {
  public:
   void on_message(std::span<const std::byte>) override {}
   void on_completion(Context, std::size_t, const Error*) override {}
+  void on_unreachable(PeerId, const Error&) override {}
 };
 
 }  // namespace

@@ -9,9 +9,10 @@ namespace lath::providers::verbs {
 namespace {
 
 constexpr std::uint32_t sequence_mask = 0xffffff;
-// A lost packet is sent again after 4.096 us * 2^16, about 0.27 s, seven times: then the peer is dead.
+// A lost packet is sent again after 4.096 us * 2^16, about 0.27 s, six times: then the peer is dead. Seven
+// would be without end for soft RoCE.
 constexpr std::uint8_t answer_timeout = 16;
-constexpr std::uint8_t most_retries = 7;
+constexpr std::uint8_t most_retries = 6;
 // A peer without a posted receive is busy, not dead: asked again after 0.64 ms without end.
 constexpr std::uint8_t retry_without_end = 7;
 constexpr std::uint8_t not_ready_timer = 12;
