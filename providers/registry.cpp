@@ -7,6 +7,9 @@
 #if defined(LATH_HAVE_OFI)
 #include "providers/ofi/open.hpp"
 #endif
+#if defined(LATH_HAVE_VERBS)
+#include "providers/verbs/open.hpp"
+#endif
 
 namespace lath::providers {
 namespace {
@@ -58,6 +61,9 @@ std::unique_ptr<Provider> open_best(std::string_view wanted) {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> built_in = {
+#if defined(LATH_HAVE_VERBS)
+    verbs::family(),
+#endif
 #if defined(LATH_HAVE_OFI)
     ofi::family(),
 #endif

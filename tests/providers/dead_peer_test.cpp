@@ -185,8 +185,10 @@ TEST_P(DeadProcess, EndsWhatIsOnItsWayThere) {
   EXPECT_FALSE(remove_shared_memory());
 }
 
-INSTANTIATE_TEST_SUITE_P(Providers, DeadPeer, testing::Values("stub", "ofi:tcp", "ofi:shm"), provider_name);
-INSTANTIATE_TEST_SUITE_P(Providers, DeadProcess, testing::Values("ofi:tcp", "ofi:shm"), provider_name);
+INSTANTIATE_TEST_SUITE_P(Providers, DeadPeer, testing::Values("stub", "ofi:tcp", "ofi:shm", "verbs"),
+                         provider_name);
+INSTANTIATE_TEST_SUITE_P(Providers, DeadProcess, testing::Values("ofi:tcp", "ofi:shm", "verbs"),
+                         provider_name);
 
 }  // namespace
 }  // namespace lath::providers

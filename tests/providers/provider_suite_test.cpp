@@ -345,9 +345,10 @@ TEST_P(LibfabricSuite, BL49_EmptyAndNullRangesAreNotRegistered) {
   EXPECT_EQ(a->register_memory(nullptr, 64, MemoryKind::host, true, true, why), nullptr);
 }
 
-INSTANTIATE_TEST_SUITE_P(Providers, ProviderSuite, testing::Values("stub", "ofi:tcp", "ofi:shm"),
+INSTANTIATE_TEST_SUITE_P(Providers, ProviderSuite, testing::Values("stub", "ofi:tcp", "ofi:shm", "verbs"),
                          provider_name);
-INSTANTIATE_TEST_SUITE_P(Providers, LibfabricSuite, testing::Values("ofi:tcp", "ofi:shm"), provider_name);
+INSTANTIATE_TEST_SUITE_P(Providers, LibfabricSuite, testing::Values("ofi:tcp", "ofi:shm", "verbs"),
+                         provider_name);
 
 }  // namespace
 }  // namespace lath::providers

@@ -117,8 +117,11 @@ TEST_P(ProviderExchange, RandomMessages) {
     if (HasFatalFailure()) return;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Providers, ProviderExchange, testing::Values("ofi:tcp", "ofi:shm"),
-                         [](const auto& info) { return std::string(info.param).substr(4); });
+INSTANTIATE_TEST_SUITE_P(Providers, ProviderExchange, testing::Values("ofi:tcp", "ofi:shm", "verbs"),
+                         [](const auto& info) {
+                           const std::string name(info.param);
+                           return name.substr(name.find(':') + 1);
+                         });
 
 }  // namespace
 }  // namespace lath::transport

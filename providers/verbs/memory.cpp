@@ -1,0 +1,25 @@
+#include "providers/verbs/memory.hpp"
+
+#include "providers/verbs/failure.hpp"
+
+namespace lath::providers::verbs {
+namespace {
+
+// Reading for sends is always granted. Remote writing implies local writing.
+int access_bits(bool writable, bool remote) {
+  int bits = writable ? IBV_ACCESS_LOCAL_WRITE : 0;
+  if (remote) bits |= IBV_ACCESS_REMOTE_READ | (writable ? IBV_ACCESS_REMOTE_WRITE : 0);
+  return bits;
+}
+
+}  // namespace
+
+RegisteredMemory::RegisteredMemory(const Device& device, void* address, std::size_t length, bool writable,
+                                   bool remote) {
+  // In parentheses: the name without them is a macro that may call a newer entry.
+  region_.reset(
+      check_object((library()->reg_mr)(device.domain.get(), address, length, access_bits(writable, remote)),
+                   "ibv_reg_mr"));
+}
+
+}  // namespace lath::providers::verbs
