@@ -1,11 +1,7 @@
 #include "providers/ofi/address.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <cstring>
-#include <fstream>
-#include <functional>
 
 #include "base/error.hpp"
 
@@ -43,16 +39,6 @@ class Reader {
 };
 
 }  // namespace
-
-std::uint64_t this_node() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string node;
-  if (!std::getline(file, node)) return 0;
-  // Process ids, which go with it, mean something within one namespace only.
-  std::array<char, 64> processes{};
-  if (readlink("/proc/self/ns/pid", processes.data(), processes.size() - 1) > 0) node += processes.data();
-  return std::hash<std::string>{}(node);
-}
 
 std::vector<std::byte> encode(const Address& address) {
   std::vector<std::byte> bytes;

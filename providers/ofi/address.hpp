@@ -11,13 +11,10 @@ namespace lath::providers::ofi {
 /// What an address tells a peer: whose it is, and where.
 struct Address {
   std::string provider;             ///< libfabric's own provider name, which both sides must share
-  std::uint64_t node = 0;           ///< tells machines apart, and containers that number processes alone
+  std::uint64_t node = 0;           ///< node_identity() there
   std::int64_t process = 0;         ///< the process id on that machine
   std::vector<std::byte> endpoint;  ///< libfabric's address of the endpoint
 };
-
-/// This machine; 0 where the system does not tell.
-[[nodiscard]] std::uint64_t this_node();
 
 [[nodiscard]] std::vector<std::byte> encode(const Address& address);
 /// Throws Error(invalid_argument) that says what is wrong with the bytes.

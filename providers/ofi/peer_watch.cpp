@@ -1,15 +1,14 @@
 #include "providers/ofi/peer_watch.hpp"
 
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
+
+#include "providers/peer_process.hpp"
 
 namespace lath::providers::ofi {
 namespace {
@@ -26,21 +25,6 @@ OpenEndpoints& open_endpoints() {
   // Leaked on purpose: workers may be destroyed with static objects.
   static auto* instance = new OpenEndpoints;
   return *instance;
-}
-
-/// A process that ended but was not waited for still has its number; its state tells.
-bool process_gone(std::int64_t process) noexcept {
-  if (kill(static_cast<pid_t>(process), 0) != 0) return errno == ESRCH;
-  std::array<char, 64> path{};
-  std::snprintf(path.data(), path.size(), "/proc/%lld/stat", static_cast<long long>(process));
-  std::FILE* file = std::fopen(path.data(), "re");
-  if (file == nullptr) return false;
-  std::array<char, 512> text{};
-  const std::size_t got = std::fread(text.data(), 1, text.size() - 1, file);
-  std::fclose(file);
-  text[got] = '\0';
-  const char* state = std::strrchr(text.data(), ')');
-  return state != nullptr && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
 }
 
 }  // namespace
@@ -64,7 +48,7 @@ OpenEndpoint::~OpenEndpoint() {
 }
 
 PeerWatch::PeerWatch(const Address& address, bool internet) {
-  if (address.node != 0 && address.node == this_node()) process_ = address.process;
+  if (address.node != 0 && address.node == node_identity()) process_ = address.process;
   if (internet && address.endpoint.size() <= sizeof port_) {
     port_length_ = static_cast<socklen_t>(address.endpoint.size());
     std::memcpy(&port_, address.endpoint.data(), address.endpoint.size());
@@ -89,7 +73,7 @@ void PeerWatch::check() noexcept {
 }
 
 bool PeerWatch::process_ended() const noexcept {
-  return process_ != 0 && process_ != getpid() && process_gone(process_);
+  return process_ != 0 && process_ != getpid() && process_has_ended(process_);
 }
 
 void PeerWatch::look_at_process() noexcept {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "providers/ofi/failure.hpp"
+#include "providers/peer_process.hpp"
 
 namespace lath::providers::ofi {
 namespace {
@@ -28,7 +29,7 @@ OfiProvider::OfiProvider(std::string name, Endpoint endpoint)
       buffer_operations_(buffers_of(endpoint_)),
       buffer_memory_(buffer_operations_.size() * limits_.max_control) {
   const Address own{.provider = endpoint_.info.get()->fabric_attr->prov_name,
-                    .node = this_node(),
+                    .node = node_identity(),
                     .process = getpid(),
                     .endpoint = endpoint_address(endpoint_)};
   address_ = encode(own);
@@ -61,7 +62,7 @@ void OfiProvider::check_peer(const Address& address) const {
   if (address.provider != own)
     throw Error(Code::invalid_argument, "the address is one of libfabric provider " + address.provider +
                                             ", this worker uses " + std::string(own));
-  if (works_within_one_node(own) && address.node != this_node())
+  if (works_within_one_node(own) && address.node != node_identity())
     throw Error(Code::unreachable, "the peer is on another node, which " + name_ + " does not reach");
   const std::size_t expected = endpoint_.info.get()->src_addrlen;
   if (!works_within_one_node(own) && expected != 0 && address.endpoint.size() != expected)
