@@ -9,14 +9,16 @@
 
 #include "gpu/device.hpp"
 #include "providers/provider.hpp"
+#include "providers/unmapped_ranges.hpp"
 
 namespace lath::providers {
 
 /// Registrations kept for use again. Device memory is registered by whole allocation and kept after use, for
 /// as long as the allocation's buffer id is the same: an address alone proves nothing, since freed memory
-/// comes back at the same place. Host memory has no such id, so its registrations are shared while in use and
-/// then dropped. What is in use is never dropped; what is not goes, least recently used first, to keep within
-/// the bounds. Same thread rules as its provider.
+/// comes back at the same place. Host memory has no such id: its registrations are kept where the cache hears
+/// of what is unmapped, else shared while in use and then dropped. Kept ones are of whole pages, and those
+/// that overlap become one, so that an array's pieces soon share one. What is in use is never dropped; what
+/// is not goes, least recently used first, to keep within the bounds. Same thread rules as its provider.
 class RegistrationCache {
  private:
   struct Entry;
@@ -54,6 +56,10 @@ class RegistrationCache {
 
   explicit RegistrationCache(Provider& provider) : RegistrationCache(provider, Bounds()) {}
   RegistrationCache(Provider& provider, const Bounds& bounds) : provider_(provider), bounds_(bounds) {}
+  /// `unmapped`: where host ranges that are unmapped are told, before they are; null: nowhere. It must
+  /// outlive the cache.
+  RegistrationCache(Provider& provider, const Bounds& bounds, UnmappedRanges* unmapped)
+      : provider_(provider), bounds_(bounds), unmapped_(unmapped) {}
 
   /// A registration for local use that covers [address, address + length), of memory that `info` describes
   /// now. Empty with the reason in `why` where the provider refuses, also after all that is not in use was
@@ -74,6 +80,7 @@ class RegistrationCache {
     std::size_t length = 0;
     std::uint64_t buffer_id = 0;  ///< 0 for host memory
     bool writable = false;
+    bool stale = false;  ///< its memory is unmapped: goes with its last pin
     std::unique_ptr<Registration> registration;
     std::size_t pins = 0;
     Order::iterator place;  ///< in unused_ where pins is 0, else in used_
@@ -83,6 +90,12 @@ class RegistrationCache {
                          bool writable) noexcept;
   Entries::iterator add(void* address, std::size_t length, MemoryKind kind, std::uint64_t buffer_id,
                         bool writable, std::unique_ptr<Error>& why);
+  Pin pin_kept_host(std::uintptr_t begin, std::uintptr_t end, bool writable, std::unique_ptr<Error>& why);
+  void forget_unmapped() noexcept;
+  void forget(AddressRange range) noexcept;
+  [[nodiscard]] bool overlaps(const Entries::value_type& entry, const AddressRange& range) const noexcept {
+    return entry.first < range.end && entry.first + entry.second.length > range.begin;
+  }
   void use(Entries::iterator entry) noexcept;
   void give_back(Entries::iterator entry) noexcept;
   void drop(Entries::iterator entry) noexcept;
@@ -90,6 +103,7 @@ class RegistrationCache {
 
   Provider& provider_;
   Bounds bounds_;
+  UnmappedRanges* unmapped_ = nullptr;
   Entries entries_;
   Order unused_;  ///< least recently used first
   Order used_;

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-#include "providers/ofi/kept_signals.hpp"
+#include "providers/kept_signals.hpp"
 
 namespace lath::providers::ofi {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "providers/ofi/kept_signals.hpp"
+#include "providers/kept_signals.hpp"
 
 namespace lath::providers::ofi {
 namespace {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "providers/unmapping_hooks.hpp"
 #include "transport/schemes/bounce.hpp"
 #include "transport/schemes/device_copy.hpp"
 #include "transport/schemes/direct.hpp"
@@ -24,6 +25,7 @@ struct SchemeFactory::State {
   static constexpr std::size_t most_segment_arrays = 1024;
 
   providers::Provider& provider;
+  providers::UnmappingListener unmapping;
   providers::RegistrationCache registrations;  ///< of user memory
   Counters& counters;
   std::size_t chunk_bytes;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/config.hpp"
 #include "gpu/device.hpp"
 #include "gpu/pack_image.hpp"
 #include "transport/schemes/factory_state.hpp"
@@ -10,9 +11,25 @@
 
 namespace lath::transport {
 
+namespace {
+
+// Hooks are for providers alone that register host memory.
+providers::UnmappingListener listener(const providers::Provider& provider) {
+  if (!provider.limits().local_registration || !config::boolean("LATH_KEEP_REGISTRATIONS")) return {};
+  return providers::UnmappingListener::listen();
+}
+
+providers::RegistrationCache::Bounds registration_bounds() {
+  return {.entries = static_cast<std::size_t>(config::integer("LATH_KEPT_REGISTRATIONS")),
+          .bytes = static_cast<std::size_t>(config::bytes("LATH_KEPT_REGISTERED_BYTES"))};
+}
+
+}  // namespace
+
 SchemeFactory::State::State(providers::Provider& used_provider, Counters& used_counters, std::size_t bytes)
     : provider(used_provider),
-      registrations(used_provider),
+      unmapping(listener(used_provider)),
+      registrations(used_provider, registration_bounds(), unmapping.ranges()),
       counters(used_counters),
       chunk_bytes(bytes),
       array_entries(std::max(list_length(provider.limits(), Direction::send),

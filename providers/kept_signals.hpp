@@ -5,12 +5,13 @@
 #include <array>
 #include <cstddef>
 
-namespace lath::providers::ofi {
+namespace lath::providers {
 
 /// While it lives SIGINT and SIGTERM wait, and when it ends the fatal and terminating signals do again what
-/// they did before. libfabric brings libpsm_infinipath along, which takes them over when it is loaded and
-/// when fabrics are asked for; its handler calls exit() wherever the process is, which deadlocks inside a
-/// library's own set-up. Set-up only.
+/// they did before. For libraries that take them over when they are loaded: libfabric brings
+/// libpsm_infinipath along, which does so also when fabrics are asked for, and whose handler calls exit()
+/// wherever the process is, which deadlocks inside a library's own set-up; UCX wants to print its own
+/// backtraces. Set-up only.
 class KeptSignals {
  public:
   KeptSignals() noexcept {
@@ -29,9 +30,9 @@ class KeptSignals {
   KeptSignals& operator=(const KeptSignals&) = delete;
 
  private:
-  static constexpr std::array signals{SIGINT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGTERM};
+  static constexpr std::array signals{SIGHUP, SIGINT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGTERM};
   sigset_t mask_{};
   std::array<struct sigaction, signals.size()> actions_{};
 };
 
-}  // namespace lath::providers::ofi
+}  // namespace lath::providers

@@ -1,0 +1,126 @@
+#include "providers/unmapping_hooks.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace lath::providers {
+namespace {
+
+constexpr std::size_t bytes = std::size_t{1} << 20;
+
+class UnmappingHook : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!unmapping_hooks().installed) GTEST_SKIP() << unmapping_hooks().reason;
+    listener = UnmappingListener::listen();
+    ASSERT_NE(listener.ranges(), nullptr);
+  }
+  static char* map() {
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(memory, MAP_FAILED);
+    return static_cast<char*>(memory);
+  }
+  /// Whether every byte of the range was told since the last call, or ranges were lost.
+  bool told(const void* begin, std::size_t length) {
+    const auto first = reinterpret_cast<std::uintptr_t>(begin);
+    bool found = false;
+    const bool complete = listener.ranges()->take_all([&](const AddressRange& range) {
+      found = found || (range.begin <= first && range.end >= first + length);
+    });
+    return found || !complete;
+  }
+
+  UnmappingListener listener;
+};
+
+TEST_F(UnmappingHook, Munmap) {
+  char* memory = map();
+  EXPECT_FALSE(told(memory, 1));
+  munmap(memory, bytes);
+  EXPECT_TRUE(told(memory, bytes));
+}
+
+TEST_F(UnmappingHook, MapFixedOverIt) {
+  char* memory = map();
+  (void)told(memory, 1);
+  ASSERT_EQ(mmap(memory, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0), memory);
+  EXPECT_TRUE(told(memory, bytes));
+  munmap(memory, bytes);
+}
+
+TEST_F(UnmappingHook, MremapThatMoves) {
+  char* memory = map();
+  (void)told(memory, 1);
+  void* moved = mremap(memory, bytes, 64 * bytes, MREMAP_MAYMOVE);
+  ASSERT_NE(moved, MAP_FAILED);
+  EXPECT_TRUE(told(memory, bytes));
+  munmap(moved, 64 * bytes);
+}
+
+TEST_F(UnmappingHook, MadviseThatDropsPages) {
+  char* memory = map();
+  (void)told(memory, 1);
+  madvise(memory, bytes, MADV_DONTNEED);
+  EXPECT_TRUE(told(memory, bytes));
+  munmap(memory, bytes);
+}
+
+TEST_F(UnmappingHook, FreeOfALargeBlock) {
+  void* volatile block = std::malloc(64 * bytes);
+  (void)told(block, 1);
+  std::free(block);
+  EXPECT_TRUE(told(block, 63 * bytes));
+}
+
+TEST_F(UnmappingHook, ShmdtOfSystemV) {
+  const int id = shmget(IPC_PRIVATE, bytes, IPC_CREAT | 0600);
+  if (id < 0) GTEST_SKIP() << "no System V shared memory here";
+  void* memory = shmat(id, nullptr, 0);
+  shmctl(id, IPC_RMID, nullptr);
+  (void)told(memory, 1);
+  shmdt(memory);
+  EXPECT_TRUE(told(memory, bytes));
+}
+
+TEST_F(UnmappingHook, ManyThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  std::vector<char*> memories(64);
+  for (char*& memory : memories) memory = map();
+  (void)told(memories[0], 1);
+  for (std::size_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (std::size_t i = t; i < memories.size(); i += 4) munmap(memories[i], bytes);
+    });
+  for (std::thread& thread : threads) thread.join();
+  std::vector<bool> found(memories.size());
+  const bool complete = listener.ranges()->take_all([&](const AddressRange& range) {
+    for (std::size_t i = 0; i < memories.size(); ++i)
+      if (range.begin == reinterpret_cast<std::uintptr_t>(memories[i])) found[i] = true;
+  });
+  for (const bool one : found) EXPECT_TRUE(one || !complete);
+}
+
+TEST_F(UnmappingHook, PlacesAreGivenBack) {
+  for (int i = 0; i < 1000; ++i) ASSERT_NE(UnmappingListener::listen().ranges(), nullptr);
+}
+
+TEST(UnmappedRanges, OverflowIsTold) {
+  UnmappedRanges ranges;
+  for (std::uintptr_t i = 0; i < UnmappedRanges::capacity; ++i) ranges.add({i, i + 1});
+  std::size_t taken = 0;
+  EXPECT_TRUE(ranges.take_all([&](const AddressRange&) { ++taken; }));
+  EXPECT_EQ(taken, UnmappedRanges::capacity);
+  EXPECT_TRUE(ranges.empty());
+  for (std::uintptr_t i = 0; i <= UnmappedRanges::capacity; ++i) ranges.add({i, i + 1});
+  EXPECT_FALSE(ranges.take_all([](const AddressRange&) {}));
+  EXPECT_TRUE(ranges.take_all([](const AddressRange&) {}));
+}
+
+}  // namespace
+}  // namespace lath::providers
