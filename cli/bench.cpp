@@ -41,10 +41,10 @@ void write_json(const std::string& where, const nlohmann::ordered_json& report) 
 }
 
 /// Starts the two processes where no launcher has, which then come here again with a job.
-int in_job_of_two(const std::vector<std::string>& arguments, std::chrono::seconds limit,
+int in_job_of_two(const std::vector<std::string>& arguments,
                   const std::function<int(transport::Job&)>& body) {
   auto job = transport::Job::from_environment();
-  if (!job || job->size() == 1) return transport::start_local(2, arguments, limit);
+  if (!job || job->size() == 1) return transport::start_local(2, arguments);
   if (job->size() != 2)
     throw WrongUsage(fmt::format("this benchmark takes two processes, the launcher started {}", job->size()));
   return body(*job);

@@ -19,8 +19,7 @@ void add_bench_provider(CLI::App& bench, Action& action, const std::vector<std::
 
 /// Runs `body` in each of two processes: those of the launcher, or two that are started here. Returns the
 /// exit status.
-int in_job_of_two(const std::vector<std::string>& arguments, std::chrono::seconds limit,
-                  const std::function<int(transport::Job&)>& body);
+int in_job_of_two(const std::vector<std::string>& arguments, const std::function<int(transport::Job&)>& body);
 
 /// To a file, or "-" for standard output. Throws Error(system) where it cannot be written.
 void write_json(const std::string& where, const nlohmann::ordered_json& report);

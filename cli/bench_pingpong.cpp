@@ -67,10 +67,9 @@ benchmarks::PingpongOptions read_options(const Options& options) {
 void require_gpu(const benchmarks::PingpongOptions& options) {
   for (const auto& side : options.sides)
     if (side.memory == benchmarks::Memory::device && !gpu::availability().available)
-      throw Error(Code::not_supported,
-                  fmt::format("there is no GPU memory to test: {}; LATH_GPU=emulated stands in "
-                              "for a GPU",
-                              gpu::availability().reason));
+      throw WrongUsage(
+          fmt::format("there is no GPU memory to test: {}; LATH_GPU=emulated stands in for a GPU",
+                      gpu::availability().reason));
 }
 
 int refuse_scheme(const benchmarks::IllegalScheme& illegal, bool speaks) {
@@ -84,8 +83,7 @@ int pingpong(const Options& options, const std::vector<std::string>& arguments) 
   const benchmarks::PingpongOptions read = read_options(options);
   require_gpu(read);
   check_provider(options.provider);
-  const auto limit = std::chrono::seconds(120 + static_cast<int>(20.0 * options.seconds));
-  return in_job_of_two(arguments, limit, [&](transport::Job& job) {
+  return in_job_of_two(arguments, [&](transport::Job& job) {
     const benchmarks::PingpongReport report = benchmarks::pingpong(job, read);
     if (report.results.empty()) return refuse_scheme(report.not_legal.front(), job.rank() == 0);
     const bool passed = std::all_of(report.results.begin(), report.results.end(),

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,13 +17,25 @@ namespace {
 
 constexpr const char* emulator_mark = "lath_emulator_alias";
 
+/// The file that this code was loaded from: the library, or a program that it is linked into. The loader
+/// calls a program as it was called, which is no path where the shell found it.
+std::filesystem::path own_file() {
+  Dl_info self{};
+  link_map* map = nullptr;
+  std::error_code ignored;
+  const bool known = dladdr1(reinterpret_cast<const void*>(&loaded_driver), &self,
+                             reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) != 0;
+  if (known && map != nullptr && map->l_name[0] != '\0')
+    return std::filesystem::absolute(map->l_name, ignored).lexically_normal();
+  return std::filesystem::read_symlink("/proc/self/exe", ignored);
+}
+
 std::vector<std::string> emulator_places() {
   std::vector<std::string> places;
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&loaded_driver), &self) != 0 && self.dli_fname != nullptr) {
-    std::error_code ignored;
-    const auto folder = std::filesystem::absolute(self.dli_fname, ignored).lexically_normal().parent_path();
+  if (const auto folder = own_file().parent_path(); !folder.empty()) {
     places.push_back(folder / "lath/emulator/libcuda.so.1");
+    // Of an installed program, wherever the prefix was moved.
+    places.push_back(folder.parent_path() / LATH_LIBRARY_FOLDER / "lath/emulator/libcuda.so.1");
     // In a build tree, the binary lies a few folders below the one that holds gpu/emulator.
     auto up = folder;
     for (int level = 0; level < 4 && up.has_relative_path(); ++level, up = up.parent_path())

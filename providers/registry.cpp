@@ -25,22 +25,19 @@ std::string all_candidates() {
   return text.empty() ? "none" : text;
 }
 
-std::unique_ptr<Provider> open_named(std::string_view wanted) {
-  for (const Family& family : families()) {
-    if (family.name != family_of(wanted)) continue;
-    return family.open(wanted);
-  }
-  throw Error(Code::parse, "there is no provider \"" + std::string(wanted) + "\"; this machine offers " +
-                               all_candidates());
+/// Of the provider's name, "ofi:tcp" or "ofi". `said_by` begins the error's text.
+const Family& find_family(std::string_view wanted, std::string_view said_by) {
+  for (const Family& family : families())
+    if (family.name == family_of(wanted)) return family;
+  throw Error(Code::parse, std::string(said_by) + '"' + std::string(wanted) +
+                               "\" is no provider; this machine offers " + all_candidates());
 }
 
 /// Goes through the candidates of one family, or of all where `wanted` is empty.
 std::unique_ptr<Provider> open_best(std::string_view wanted) {
   std::string reasons;
-  bool known = wanted.empty();
   for (const Family& family : families()) {
     if (!wanted.empty() && family.name != wanted) continue;
-    known = true;
     for (const std::string& name : family.candidates()) {
       try {
         return family.open(name);
@@ -50,9 +47,6 @@ std::unique_ptr<Provider> open_best(std::string_view wanted) {
       }
     }
   }
-  if (!known)
-    throw Error(Code::parse, "there is no provider \"" + std::string(wanted) + "\"; this machine offers " +
-                                 all_candidates());
   if (reasons.empty()) reasons = " none is offered on this machine";
   throw Error(Code::not_supported, "no provider works:" + reasons);
 }
@@ -73,8 +67,9 @@ const std::vector<Family>& families() {
 
 std::unique_ptr<Provider> open(std::string_view wanted) {
   const std::string configured = wanted.empty() ? config::text("LATH_PROVIDER") : std::string(wanted);
-  if (configured.find(':') != std::string::npos) return open_named(configured);
-  return open_best(configured);
+  if (configured.empty()) return open_best(configured);
+  const Family& family = find_family(configured, wanted.empty() ? "LATH_PROVIDER=" : "");
+  return configured.find(':') != std::string::npos ? family.open(configured) : open_best(configured);
 }
 
 std::vector<Candidate> probe_all() {

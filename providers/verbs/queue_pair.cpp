@@ -48,10 +48,11 @@ bool negotiate(QueueCaps& caps, const std::function<bool(QueueCaps&)>& create) {
       caps.inline_bytes = caps.inline_bytes >= 64 ? caps.inline_bytes / 2 : 0;
       continue;
     }
-    const bool shorter = halve(caps.send_list, 1) | (caps.receive_list > 0 && halve(caps.receive_list, 1));
+    bool shorter = halve(caps.send_list, 1);
+    if (caps.receive_list > 0 && halve(caps.receive_list, 1)) shorter = true;
     if (shorter) continue;
-    const bool shallower = halve(caps.send_depth, least_depth) |
-                           (caps.receive_depth > 0 && halve(caps.receive_depth, least_depth));
+    bool shallower = halve(caps.send_depth, least_depth);
+    if (caps.receive_depth > 0 && halve(caps.receive_depth, least_depth)) shallower = true;
     if (!shallower) return false;
   }
 }

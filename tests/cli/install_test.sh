@@ -14,4 +14,11 @@ cp "$root$prefix/share/lath/examples/halo.c" "$root/halo.c"
 export LD_LIBRARY_PATH=$root$prefix/$libdir LATH_GPU=none
 [[ $("$root/halo" | grep -c '300 of 300 ghost cells are right') == 2 ]]
 [[ $("$root$prefix/bin/lath" segments 'vector(2,1,2,int)') == $'0 4\n8 4' ]]
+
+# The emulator is found beside what was installed, wherever that was moved, and however the command was called.
+unset LD_LIBRARY_PATH
+emulated=$(cd / && LATH_GPU=emulated PATH=$root$prefix/bin:$PATH lath info)
+grep -q 'Lath emulated GPU' <<<"$emulated"
+emulated=$(cd / && LATH_GPU=emulated PATH=$(realpath "$build")/cli:$PATH lath info)
+grep -q 'Lath emulated GPU' <<<"$emulated"
 echo "install: the example runs against the installed library"
