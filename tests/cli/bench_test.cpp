@@ -131,6 +131,7 @@ TEST(Bench, ASchemeThatIsNotLegalIsRefusedWithTheReason) {
 TEST(Bench, AllSchemesListWhyTheOthersAreNotLegal) {
   const json told = report(lath(pingpong("sw4_y_f", {"--scheme", "all", "--provider", "ofi:shm"})));
   ASSERT_FALSE(told.is_null());
+  ASSERT_TRUE(told.contains("not_legal_reasons"));
   EXPECT_EQ(told["not_legal_reasons"]["contiguous"], "105 segments are not one block");
   EXPECT_EQ(told["not_legal_reasons"].size(), told["not_legal"].size());
   const Finished text = lath({"bench", "pingpong", "--pattern", "sw4_y_f", "--iterations", "5", "--scheme",
