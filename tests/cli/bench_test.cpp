@@ -150,7 +150,7 @@ TEST(Bench, SaysWhatRanWhereTheForcedSchemeIsLegalOnOneSideOnly) {
 
 TEST(Bench, WithoutAGpuDeviceMemoryIsRefused) {
   const Finished finished = lath(pingpong("int", {"--memory", "device"}));
-  EXPECT_EQ(finished.status, 1);
+  EXPECT_EQ(finished.status, 2);
   EXPECT_EQ(finished.out, "");
   EXPECT_THAT(finished.err, HasSubstr("LATH_GPU=emulated"));
 }
