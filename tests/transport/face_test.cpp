@@ -1,6 +1,7 @@
 #include <cstdlib>
 
 #include "base/config.hpp"
+#include "providers/unmapping_hooks.hpp"
 #include "tests/transport/pair.hpp"
 #include "transport/plan.hpp"
 
@@ -85,6 +86,16 @@ TEST_P(Faces, ThePlannerScattersAContiguousMessageIntoAYFace) {
 TEST_P(Faces, ThePlannerMovesAYFaceIntoTheSameFaceByListsOnBothSides) {
   move(Layout::of(parse_type(y_face), 1), Layout::of(parse_type(y_face), 1));
   expect_no_pack_and_ceiling_of_limit();
+}
+
+TEST_P(Faces, AHaloLoopRegistersItsArraysInTheFirstStepAlone) {
+  if (!providers::unmapping_hooks().installed) GTEST_SKIP() << providers::unmapping_hooks().reason;
+  const Layout face = Layout::of(parse_type(y_face), 1);
+  for (int step = 0; step < 30; ++step) {
+    move(face, face);
+    EXPECT_LE(used.registrations, step == 0 ? 1U : 0U) << step;
+    EXPECT_LE(used_there.registrations, step == 0 ? 1U : 0U) << step;
+  }
 }
 
 TEST_P(Faces, ThePlannerPacksAnXFaceOfSmallBlocks) {
