@@ -20,6 +20,7 @@ struct Operation {
   std::byte* buffer = nullptr;  ///< of a control_receive
   PeerId peer = 0;
   OperationKind kind = OperationKind::idle;
+  bool cancelled = false;     ///< on request
   Operation* next = nullptr;  ///< among the free ones
 };
 
@@ -35,6 +36,7 @@ class OperationPool {
     operation->kind = kind;
     operation->peer = peer;
     operation->user = user;
+    operation->cancelled = false;
     ++in_use_;
     return operation;
   }

@@ -87,8 +87,22 @@ Result OfiProvider::complete_failed(Events& events) noexcept {
   }
   const Context user = operation->user;
   const bool received = kind == OperationKind::tagged_receive;
+  const Error* told = &error;
+  // Devices say all kinds of things of operations with a peer that is dying.
+  std::unique_ptr<Error> broken;
+  if (error.lath_code() != Code::truncated && error.lath_code() != Code::unreachable &&
+      !operation->cancelled) {
+    PeerWatch& watch = peers_[operation->peer].watch;
+    watch.look_at_process();
+    const bool dropped = error.lath_code() == Code::cancelled;
+    if (watch.dead() || dropped)
+      broken = std::make_unique<Error>(
+          Code::unreachable,
+          peer + ": " + (watch.dead() ? watch.reason() : "the connection broke") + "; " + error.what());
+    if (broken != nullptr) told = broken.get();
+  }
   (received ? receives_ : transmits_).give_back(operation);
-  if (user != nullptr) events.on_completion(user, received ? entry.len : 0, &error);
+  if (user != nullptr) events.on_completion(user, received ? entry.len : 0, told);
   return Result::done();
 }
 

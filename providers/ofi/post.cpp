@@ -169,7 +169,9 @@ Result OfiProvider::receive_tagged(PeerId id, std::span<const Segment> list, std
 
 void OfiProvider::cancel(Context context) noexcept {
   Operation* operation = receives_.find(OperationKind::tagged_receive, context);
-  if (operation != nullptr) fi_cancel(&endpoint_.handle.get()->fid, operation);
+  if (operation == nullptr) return;
+  operation->cancelled = true;
+  fi_cancel(&endpoint_.handle.get()->fid, operation);
 }
 
 Result OfiProvider::rma(Way way, PeerId id, std::span<const Segment> local,

@@ -163,7 +163,8 @@ TEST_P(DeadProcess, IsToldAfterAllThatItHadSent) {
   ASSERT_TRUE(drive([&] { return at_a.unreachable.size() == 1 && at_a.ended.count(&into) == 1; }));
   EXPECT_EQ(at_a.messages.size(), sent_before_death);
   EXPECT_EQ(at_a.unreachable.count(to_child), 1U);
-  EXPECT_NE(at_a.ended[&into].error, nullptr);
+  ASSERT_NE(at_a.ended[&into].error, nullptr);
+  EXPECT_EQ(at_a.ended[&into].error->lath_code(), Code::unreachable) << at_a.ended[&into].error->what();
 }
 
 TEST_P(DeadProcess, EndsWhatIsOnItsWayThere) {
@@ -181,7 +182,9 @@ TEST_P(DeadProcess, EndsWhatIsOnItsWayThere) {
   kill_child();
   ASSERT_TRUE(drive([&] { return at_a.completions == taken && at_a.unreachable.count(to_child) == 1; }));
   // Some may have left: a device's word is about its own side.
-  EXPECT_NE(at_a.ended[&names[taken - 1]].error, nullptr);
+  ASSERT_NE(at_a.ended[&names[taken - 1]].error, nullptr);
+  EXPECT_EQ(at_a.ended[&names[taken - 1]].error->lath_code(), Code::unreachable)
+      << at_a.ended[&names[taken - 1]].error->what();
   EXPECT_FALSE(remove_shared_memory());
 }
 

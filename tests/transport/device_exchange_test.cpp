@@ -2,6 +2,7 @@
 
 #include "base/config.hpp"
 #include "gpu/device.hpp"
+#include "gpu/driver.hpp"
 #include "tests/transport/exchange.hpp"
 
 /// Exchanges out of and into device memory. meson runs them on the emulator, once with a random delay in
@@ -102,6 +103,34 @@ TEST(DeviceMessage, ABufferAddressOutsideTheMemoryCostsNoCallsABlock) {
   EXPECT_EQ(pair.wait(0, send).error, nullptr);
   for (std::int64_t i = 0; i < blocks; ++i) ASSERT_EQ(in[static_cast<std::size_t>(i)], 2 * i + 1);
   EXPECT_LE(pair[0].counters().driver_calls - before, 100U);
+}
+
+// Whatever the driver refuses from now on, both sides' requests end.
+TEST(DeviceMessage, ADriverThatMakesNothingMoreEndsTheMessage) {
+  if (!gpu::availability().emulated) GTEST_SKIP() << "no emulator: " << gpu::availability().reason;
+  using Fail = int (*)(const char*, std::uint64_t, std::uint64_t, int);
+  const auto fail = reinterpret_cast<Fail>(gpu::driver_symbol("lath_emulator_fail"));
+  ASSERT_NE(fail, nullptr);
+  use_scheme("auto");
+  for (const char* call : {"cuEventCreate", "cuStreamCreate", "cuMemHostAlloc", "cuMemAlloc_v2",
+                           "cuEventRecord", "cuLaunchKernel"}) {
+    Pair pair;
+    const Layout layout = Layout::of(parse_type("vector(100000,1,2,int)"), 1);
+    TestBuffer out(layout, true, 1), in(layout, true, 2);
+    ASSERT_EQ(fail(call, 1, UINT64_MAX / 2, 700), 0) << call;
+    Request* receive = pair.receive(1, in.data());
+    Request* send = pair.send(0, out.data());
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    bool ended[2] = {false, false};
+    Request* requests[2] = {send, receive};
+    while (!(ended[0] && ended[1]) && std::chrono::steady_clock::now() < end) {
+      for (std::size_t i : {0U, 1U})
+        if (!ended[i]) ended[i] = pair[i].test(*requests[i]).complete;
+      pair.progress();
+    }
+    fail(call, 0, 0, 0);
+    EXPECT_TRUE(ended[0] && ended[1]) << call;
+  }
 }
 
 TEST(DeviceMessage, PastTheEndOfAnAllocationIsRefused) {

@@ -12,8 +12,8 @@ Result BouncePools::take(PackedRange range, Slot& slot) noexcept {
     return Result::failure(
         Code::internal,
         fmt::format("a chunk of {} bytes is longer than a bounce buffer's {}", bytes, chunks_.chunk_bytes()));
-  BounceSlot* state = slots_.take(direction_);
-  if (state == nullptr) return Result::again();
+  BounceSlot* state = nullptr;
+  if (Result taken = slots_.take(direction_, state); !taken.is_done()) return taken;
   *state = {};
   if (Result taken = chunks_.take(direction_, state->chunk); !taken.is_done()) {
     slots_.give(state, direction_);

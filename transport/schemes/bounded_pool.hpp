@@ -1,9 +1,12 @@
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "base/result.hpp"
 #include "transport/schemes/quota.hpp"
 
 namespace lath::transport {
@@ -12,20 +15,24 @@ namespace lath::transport {
 template <class T>
 class BoundedPool {
  public:
-  /// `make` may throw: then the pool is exhausted for now.
+  /// `make` may throw Error.
   BoundedPool(std::size_t most, std::function<std::unique_ptr<T>()> make)
       : quota_(most), make_(std::move(make)) {}
 
-  /// Null where the bound is reached or nothing more can be made.
-  [[nodiscard]] T* take(Direction direction) noexcept {
-    if (!quota_.take(direction)) return nullptr;
-    if (free_.empty() && !grow()) {
-      quota_.give(direction);
-      return nullptr;
+  /// again: the bound is reached, or no more can be made while others are out, which will come back. error:
+  /// none can be made at all.
+  Result take(Direction direction, T*& object) noexcept {
+    if (!quota_.take(direction)) return Result::again();
+    if (free_.empty()) {
+      Result grown = grow();
+      if (!grown.is_done()) {
+        quota_.give(direction);
+        return quota_.out() > 0 ? Result::again() : std::move(grown);
+      }
     }
-    T* object = free_.back();
+    object = free_.back();
     free_.pop_back();
-    return object;
+    return Result::done();
   }
   void give(T* object, Direction direction) noexcept {
     quota_.give(direction);
@@ -36,15 +43,17 @@ class BoundedPool {
   [[nodiscard]] std::size_t out() const noexcept { return quota_.out(); }
 
  private:
-  bool grow() noexcept {
+  Result grow() noexcept {
     try {
       owned_.reserve(owned_.size() + 1);
       free_.reserve(owned_.capacity());
       owned_.push_back(make_());
       free_.push_back(owned_.back().get());
-      return true;
-    } catch (...) {
-      return false;
+      return Result::done();
+    } catch (const Error& error) {
+      return Result::failure(error);
+    } catch (const std::exception& problem) {
+      return Result::failure(Code::no_memory, problem.what());
     }
   }
 

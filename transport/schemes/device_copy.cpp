@@ -16,11 +16,11 @@ Result DeviceSide::start(PackedRange range, BounceSlot& slot) noexcept {
   if (path_ == DevicePath::kernel_and_copy && slot.scratch == nullptr)
     if (Result taken = lane_.scratch_chunks().take(pools_.direction(), slot.scratch); !taken.is_done())
       return taken;
-  if (slot.event == nullptr) slot.event = lane_.events().take(pools_.direction());
-  if (slot.event == nullptr) {
-    finish(slot);
-    return Result::again();
-  }
+  if (slot.event == nullptr)
+    if (Result taken = lane_.events().take(pools_.direction(), slot.event); !taken.is_done()) {
+      finish(slot);
+      return taken;
+    }
   slot.stream = &lane_.next_stream();
   if (Result submitted = submit(range, slot); !submitted.is_done()) {
     // Part of the work may have been submitted: what it touches must not be given back under it.

@@ -12,8 +12,8 @@ namespace lath::transport {
 Result DirectSide::list(PackedRange range, Slot& slot) noexcept {
   slot = {.range = range, .list = {}, .state = nullptr};
   if (range.bytes() <= 0) return Result::done();
-  SegmentArray* array = arrays_.take(direction_);
-  if (array == nullptr) return Result::again();
+  SegmentArray* array = nullptr;
+  if (Result taken = arrays_.take(direction_, array); !taken.is_done()) return taken;
 
   std::array<LayoutSegment, max_list_length> found;
   const std::span<LayoutSegment> room(found.data(), std::min(found.size(), array->size()));
