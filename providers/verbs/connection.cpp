@@ -63,7 +63,6 @@ Limits probe_limits(const Device& device, ibv_cq* completions, const ReceiveBuff
   limits.rma = true;
   limits.local_registration = true;
   limits.ordered = true;
-  limits.device_memory_reason = "registering device memory with libibverbs is not part of this version";
   return limits;
 }
 

@@ -38,7 +38,8 @@ Datagrams::Datagrams(const Device& device)
     // The highest bit marks keys that the kernel alone may use.
     : key_(static_cast<std::uint32_t>(std::random_device{}()) & 0x7fffffff),
       memory_((receives + sends) * slot_bytes),
-      registration_(std::make_unique<RegisteredMemory>(device, memory_.data(), memory_.size(), true, false)) {
+      registration_(std::make_unique<RegisteredMemory>(device, memory_.data(), memory_.size(),
+                                                       MemoryKind::host, true, false)) {
   queue_.reset(check_object(library()->create_cq(device.context.get(), receives + sends, nullptr, nullptr, 0),
                             "ibv_create_cq"));
   ibv_qp_init_attr attributes{};

@@ -27,6 +27,12 @@ void find(void* handle, Function& function, const char* name) {
   function = reinterpret_cast<Function>(symbol);
 }
 
+// What later versions brought: null where it is missing.
+template <class Function>
+void find_newer(void* handle, Function& function, const char* name, const char* version) {
+  function = reinterpret_cast<Function>(dlvsym(handle, name, version));
+}
+
 void find_all(void* handle, Library& table) {
   find(handle, table.get_device_list, "ibv_get_device_list");
   find(handle, table.free_device_list, "ibv_free_device_list");
@@ -39,6 +45,8 @@ void find_all(void* handle, Library& table) {
   find(handle, table.alloc_pd, "ibv_alloc_pd");
   find(handle, table.dealloc_pd, "ibv_dealloc_pd");
   find(handle, table.reg_mr, "ibv_reg_mr");
+  find_newer(handle, table.reg_mr_iova, "ibv_reg_mr_iova", "IBVERBS_1.7");
+  find_newer(handle, table.reg_dmabuf_mr, "ibv_reg_dmabuf_mr", "IBVERBS_1.12");
   find(handle, table.dereg_mr, "ibv_dereg_mr");
   find(handle, table.create_cq, "ibv_create_cq");
   find(handle, table.destroy_cq, "ibv_destroy_cq");

@@ -1,5 +1,6 @@
 #include "providers/verbs/memory.hpp"
 
+#include "providers/verbs/device_memory.hpp"
 #include "providers/verbs/failure.hpp"
 
 namespace lath::providers::verbs {
@@ -14,12 +15,17 @@ int access_bits(bool writable, bool remote) {
 
 }  // namespace
 
-RegisteredMemory::RegisteredMemory(const Device& device, void* address, std::size_t length, bool writable,
-                                   bool remote) {
+RegisteredMemory::RegisteredMemory(const Device& device, void* address, std::size_t length, MemoryKind kind,
+                                   bool writable, bool remote)
+    : address_(address) {
+  const int access = access_bits(writable, remote);
+  if (kind == MemoryKind::device) {
+    region_ = register_device_memory(device_memory_calls(device), address, length, access).region;
+    return;
+  }
   // In parentheses: the name without them is a macro that may call a newer entry.
   region_.reset(
-      check_object((library()->reg_mr)(device.domain.get(), address, length, access_bits(writable, remote)),
-                   "ibv_reg_mr"));
+      check_object((library()->reg_mr)(device.domain.get(), address, length, access), "ibv_reg_mr"));
 }
 
 }  // namespace lath::providers::verbs

@@ -71,9 +71,11 @@ std::unique_ptr<Registration> VerbsProvider::register_memory(void* address, std:
   try {
     if (address == nullptr || length == 0)
       throw Error(Code::invalid_argument, "an empty or null range cannot be registered", shared_.name);
-    if (kind == MemoryKind::device)
+    if (kind == MemoryKind::device && !shared_.limits.device_memory &&
+        !shared_.limits.device_memory_reason.empty())
       throw Error(Code::not_supported, shared_.limits.device_memory_reason, shared_.name);
-    auto registered = std::make_unique<RegisteredMemory>(shared_.device, address, length, writable, remote);
+    auto registered =
+        std::make_unique<RegisteredMemory>(shared_.device, address, length, kind, writable, remote);
     ++shared_.counters.registrations;
     return registered;
   } catch (const Error& error) {

@@ -22,6 +22,8 @@ class VerbsProvider final : public Provider {
 
   [[nodiscard]] std::string name() const override { return shared_.name; }
   [[nodiscard]] const Limits& limits() const noexcept override { return shared_.limits; }
+  /// For the checks at opening, which correct what does not hold.
+  [[nodiscard]] Limits& adjust_limits() noexcept { return shared_.limits; }
   [[nodiscard]] std::vector<std::byte> address() const override { return encode(shared_.own); }
   PeerId connect(std::span<const std::byte> address) override;
   void disconnect(PeerId peer) noexcept override;

@@ -11,7 +11,8 @@ ReceiveBuffers::ReceiveBuffers(const Device& device, std::size_t count, std::siz
       bytes_(bytes),
       id_(id),
       memory_(count_ * bytes),
-      registration_(std::make_unique<RegisteredMemory>(device, memory_.data(), memory_.size(), true, false)) {
+      registration_(std::make_unique<RegisteredMemory>(device, memory_.data(), memory_.size(),
+                                                       MemoryKind::host, true, false)) {
   late_.reserve(count_);
   ibv_srq_init_attr attributes{};
   attributes.attr.max_wr = static_cast<std::uint32_t>(count_);

@@ -32,7 +32,30 @@ TEST_P(DeviceMemory, BL42_AProviderThatCannotServeItSaysSoAndRefusesIt) {
   EXPECT_GT(limits.inject_bytes, 0U) << "asking for device memory must not cost what host memory is granted";
 }
 
-INSTANTIATE_TEST_SUITE_P(Providers, DeviceMemory, testing::Values("stub", "ofi:tcp", "ofi:shm"),
+TEST_P(DeviceMemory, AListOfDeviceAndHostMemoryEachWay) {
+  if (!a->limits().device_memory) GTEST_SKIP() << a->limits().device_memory_reason;
+  const std::vector<std::byte> data = numbered_bytes(size, 1);
+  std::vector<std::byte> host = numbered_bytes(size, 2), got(2 * size);
+  const gpu::DeviceBuffer source(0, size), target(0, size);
+  ASSERT_TRUE(gpu::copy_and_wait(source.data(), data.data(), size).is_done());
+  std::unique_ptr<Error> why;
+  kept.push_back(a->register_memory(source.data(), size, MemoryKind::device, false, false, why));
+  ASSERT_NE(kept.back(), nullptr) << why->what();
+  const Segment from[] = {{source.data(), size, kept.back().get()},
+                          {host.data(), size, registered(*a, host.data(), size)}};
+  kept.push_back(b->register_memory(target.data(), size, MemoryKind::device, true, false, why));
+  ASSERT_NE(kept.back(), nullptr) << why->what();
+  const Registration* writing = kept.back().get();
+  const Segment to[] = {{got.data(), size, registered(*b, got.data(), size)}, {target.data(), size, writing}};
+  ASSERT_TRUE(post([&] { return b->receive_tagged(to_a, to, 7, &got); }));
+  ASSERT_TRUE(post([&] { return a->send_tagged(to_b, from, 7, &host, 0); }));
+  ASSERT_TRUE(drive([&] { return at_a.completions == 1 && at_b.completions == 1; }));
+  ASSERT_TRUE(gpu::copy_and_wait(got.data() + size, target.data(), size).is_done());
+  EXPECT_TRUE(std::equal(data.begin(), data.end(), got.begin()));
+  EXPECT_TRUE(std::equal(host.begin(), host.end(), got.begin() + size));
+}
+
+INSTANTIATE_TEST_SUITE_P(Providers, DeviceMemory, testing::Values("stub", "ofi:tcp", "ofi:shm", "verbs"),
                          [](const auto& parameter) {
                            return parameter.param.substr(parameter.param.find(':') + 1);
                          });

@@ -1,10 +1,13 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/error.hpp"
 #include "providers/verbs/address.hpp"
+#include "providers/verbs/device_memory.hpp"
 #include "providers/verbs/gid.hpp"
 #include "providers/verbs/handshake.hpp"
 #include "providers/verbs/queue_pair.hpp"
@@ -25,6 +28,89 @@ GidEntry entry(std::uint8_t index, std::initializer_list<int> first, bool routab
     made.gid.raw[12] = 10;
   }
   return made;
+}
+
+/// Ways to device memory that work or fail as told; a handle that owns nothing stands for a registration.
+class DeviceMemoryWays : public testing::Test {
+ protected:
+  DeviceMemoryWays() {
+    calls.export_dma_buf = [this](std::uintptr_t begin, std::size_t bytes) {
+      EXPECT_EQ(begin % 4096, 0U);
+      EXPECT_EQ(bytes % 4096, 0U);
+      EXPECT_LE(begin, reinterpret_cast<std::uintptr_t>(address));
+      EXPECT_GE(begin + bytes, reinterpret_cast<std::uintptr_t>(address) + 5000);
+      work("export");
+      return file = dup(0);
+    };
+    calls.register_dma_buf = [this](int given, std::size_t, std::uintptr_t, int) {
+      EXPECT_EQ(given, file);
+      work("dma-buf");
+      return MemoryRegionHandle();
+    };
+    calls.register_address = [this](void* given, std::size_t bytes, int) {
+      EXPECT_EQ(given, address);
+      EXPECT_EQ(bytes, 5000U);
+      work("address");
+      return MemoryRegionHandle();
+    };
+    calls.alias = [this](const void*, std::size_t) { return mapped; };
+    calls.register_as = [this](void* given, std::size_t, std::uintptr_t as, int) {
+      EXPECT_EQ(given, mapped);
+      EXPECT_EQ(as, reinterpret_cast<std::uintptr_t>(address));
+      work("alias");
+      return MemoryRegionHandle();
+    };
+  }
+  void work(const std::string& step) {
+    done += step + ' ';
+    if (failing.find(step) != std::string::npos) throw Error(Domain::verbs, EFAULT, step + " refused");
+  }
+  DeviceWay way() {
+    done.clear();
+    return register_device_memory(calls, address, 5000, 0).way;
+  }
+
+  DeviceMemoryCalls calls;
+  void* address = reinterpret_cast<void*>(0x7000000200);
+  void* mapped = nullptr;
+  std::string failing, done;
+  int file = -1;
+};
+
+TEST_F(DeviceMemoryWays, TheFirstThatWorksIsTaken) {
+  EXPECT_EQ(way(), DeviceWay::dma_buf);
+  EXPECT_EQ(done, "export dma-buf ");
+  EXPECT_EQ(fcntl(file, F_GETFD), -1) << "the file is left open";
+  failing = "export";
+  EXPECT_EQ(way(), DeviceWay::peer_memory);
+  EXPECT_EQ(done, "export address ");
+}
+
+TEST_F(DeviceMemoryWays, BL41_ARefusalAfterTheExportLeavesNoFile) {
+  failing = "dma-buf";
+  EXPECT_EQ(way(), DeviceWay::peer_memory);
+  EXPECT_EQ(fcntl(file, F_GETFD), -1) << "the file is left open";
+}
+
+TEST_F(DeviceMemoryWays, TheEmulatorsMappingComesLast) {
+  failing = "export address";
+  mapped = &failing;
+  EXPECT_EQ(way(), DeviceWay::emulator);
+  EXPECT_EQ(done, "export address alias ");
+}
+
+TEST_F(DeviceMemoryWays, WhereNoneWorksEveryReasonIsTold) {
+  failing = "export address alias";
+  mapped = &failing;
+  try {
+    (void)way();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.lath_code(), Code::not_supported);
+    for (const char* step : {"export", "address", "alias"})
+      EXPECT_NE(std::string(error.what()).find(std::string(step) + " refused"), std::string::npos)
+          << error.what();
+  }
 }
 
 TEST(VerbsGid, PrefersRoutableThenIpv4ThenGlobal) {

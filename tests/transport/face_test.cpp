@@ -1,6 +1,8 @@
 #include <cstdlib>
 
 #include "base/config.hpp"
+#include "gpu/device.hpp"
+#include "gpu/stream.hpp"
 #include "providers/unmapping_hooks.hpp"
 #include "tests/transport/pair.hpp"
 #include "transport/plan.hpp"
@@ -103,6 +105,44 @@ TEST_P(Faces, ThePlannerPacksAnXFaceOfSmallBlocks) {
   EXPECT_EQ(used.pack_copies, 1U);
   EXPECT_EQ(used_there.pack_copies, 0U);
   EXPECT_LT(used.work_requests, 40U);
+}
+
+TEST(DeviceFaces, AreGatheredAndScatteredByTheNicItself) {
+  if (!gpu::availability().available) GTEST_SKIP() << gpu::availability().reason;
+  std::unique_ptr<Pair> pair;
+  try {
+    pair = std::make_unique<Pair>("verbs");
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const gpu::DeviceBuffer source(0, y_room), target(0, y_room);
+  std::vector<std::byte> data(y_room), got(y_room), expected(y_room, std::byte{0xee});
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7 + i / 251);
+  const Layout face = Layout::of(parse_type(y_face), 1);
+  for (int step = 0; step < 3; ++step) {
+    ASSERT_TRUE(gpu::copy_and_wait(source.data(), data.data(), y_room).is_done());
+    ASSERT_TRUE(gpu::copy_and_wait(target.data(), expected.data(), y_room).is_done());
+    const Counters before = (*pair)[0].counters(), before_there = (*pair)[1].counters();
+    Request* receive = pair->receive(1, Data::of(target.data(), face));
+    Request* send = pair->send(0, Data::of(source.data(), face));
+    EXPECT_EQ(pair->wait(1, receive).error, nullptr);
+    EXPECT_EQ(pair->wait(0, send).error, nullptr);
+    Counters used = (*pair)[0].counters();
+    used -= before;
+    Counters used_there = (*pair)[1].counters();
+    used_there -= before_there;
+    for (const Counters& counters : {used, used_there}) {
+      EXPECT_EQ(counters.pack_copies, 0U);
+      EXPECT_EQ(counters.staged_bytes, 0U);
+      EXPECT_EQ(counters.driver_calls, 0U) << "the GPU has no part in it";
+      EXPECT_LE(counters.registrations, step == 0 ? 1U : 0U);
+    }
+    ASSERT_TRUE(gpu::copy_and_wait(got.data(), target.data(), y_room).is_done());
+    std::vector<std::byte> packed(y_bytes), right = expected;
+    pack(face, data.data(), {0, y_bytes}, packed.data());
+    unpack(face, right.data(), {0, y_bytes}, packed.data());
+    ASSERT_TRUE(got == right);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, Faces, testing::Values("stub", "verbs"),

@@ -207,8 +207,9 @@ LATH_API lath_status lath_cancel(lath_request request);
 /* ---- One-sided ---- */
 typedef struct lath_region_s* lath_region;
 /* Opens [address, address + bytes) to peers' put and get; read-only memory to get alone. The target makes
- * progress in its own Lath calls. Destroy a region only when its peers' operations on it have completed;
- * later ones end with LATH_ERR_ARGUMENT, as those with a key that was damaged. */
+ * progress in its own Lath calls. Destroy a region only when its peers' operations on it have completed:
+ * later ones end with LATH_ERR_ARGUMENT. A key that was damaged is refused likewise, or opens no more than
+ * there is. */
 LATH_API lath_status lath_region_create(lath_worker worker, void* address, size_t bytes, lath_region* region);
 LATH_API void lath_region_destroy(lath_region region);
 /* The region's key, an opaque byte string for peers, as lath_worker_address. 256 bytes are always enough. */
