@@ -75,6 +75,10 @@ TEST_F(UnmappingHook, FreeOfALargeBlock) {
   void* volatile block = std::malloc(64 * bytes);
   (void)told(block, 1);
   std::free(block);
+  const auto inside = (reinterpret_cast<std::uintptr_t>(block) + bytes) & ~std::uintptr_t{4095};
+  unsigned char resident = 0;
+  if (mincore(reinterpret_cast<void*>(inside), 4096, &resident) == 0)
+    GTEST_SKIP() << "the malloc in use keeps what is freed";
   EXPECT_TRUE(told(block, 63 * bytes));
 }
 
