@@ -26,8 +26,8 @@ class UnmappedRanges {
     // Someone a whole round behind is still writing here. Its number will stand in the slot, not this one, by
     // which the owner sees that this range is lost.
     if (slot.number.exchange(being_written, std::memory_order_acq_rel) == being_written) return;
-    slot.begin.store(range.begin, std::memory_order_relaxed);
-    slot.end.store(range.end, std::memory_order_relaxed);
+    slot.begin.store(range.begin, std::memory_order_release);
+    slot.end.store(range.end, std::memory_order_release);
     slot.number.store(number + 1, std::memory_order_release);
   }
 
@@ -44,9 +44,9 @@ class UnmappedRanges {
     for (; taken_ != added; ++taken_) {
       const Slot& slot = slots_[taken_ % capacity];
       const std::uint64_t before = slot.number.load(std::memory_order_acquire);
-      const AddressRange range{slot.begin.load(std::memory_order_relaxed),
-                               slot.end.load(std::memory_order_relaxed)};
-      std::atomic_thread_fence(std::memory_order_acquire);
+      // Whoever sees a later writer's bounds sees its number, too.
+      const AddressRange range{slot.begin.load(std::memory_order_acquire),
+                               slot.end.load(std::memory_order_acquire)};
       const bool whole = before == taken_ + 1 && slot.number.load(std::memory_order_relaxed) == before;
       if (whole) use(range);
       complete &= whole;
