@@ -122,9 +122,14 @@ bool Connection::attend(Events& events, bool quiet) noexcept {
     if (rma_state_ == RmaState::breaking) news |= mend_rma(events);
   }
   if (left_ && quiet) fail(Error(Code::unreachable, text_ + " has closed its side", shared_.name));
-  if (leaving_ && state_ == State::established && link(Lane::control).queue.awaited() == 0) {
-    send_leave();
-    fail(Error(Code::cancelled, text_ + " was disconnected", shared_.name));
+  if (leaving_ && state_ == State::established) {
+    if (!draining()) {
+      send_leave();
+      fail(Error(Code::cancelled, text_ + " was disconnected", shared_.name));
+    } else if (link(Lane::control).queue.awaited() == 0) {
+      // Injected messages came after the last probe: the device tells their end with the next one.
+      probe();
+    }
   }
   if (state_ == State::failing) news |= settle(events, quiet);
   return news;
