@@ -46,6 +46,10 @@ constexpr int priority = -1000;
 UnmappingHooks install() {
   const KeptSignals kept;
   UnmappingHooks hooks;
+  if (dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr) {
+    hooks.reason = "ThreadSanitizer unmaps in threads that it has not set up yet, where no hook may run";
+    return hooks;
+  }
   void* library = nullptr;
   // The first has functions that the second uses without naming it.
   for (const char* name : {"libucs.so.0", "libucm.so.0"}) {
