@@ -57,10 +57,6 @@ Info find(const std::string& provider) {
   return found;
 }
 
-std::byte pattern(int sender, std::size_t at) {
-  return static_cast<std::byte>((at * 31 + at / 251 + static_cast<std::size_t>(sender) * 101) & 0xff);
-}
-
 }  // namespace
 
 struct LibfabricPair::Endpoint {
@@ -143,27 +139,23 @@ struct LibfabricPair::Endpoint {
   }
 };
 
-LibfabricPair::LibfabricPair(transport::Job& job, const std::string& provider, std::size_t longest_message)
-    : rank_(job.rank()),
-      endpoint_(std::make_unique<Endpoint>(provider)),
-      outgoing_(longest_message),
-      incoming_(longest_message) {
-  for (std::size_t at = 0; at < outgoing_.size(); ++at) outgoing_[at] = pattern(rank_, at);
+LibfabricPair::LibfabricPair(transport::Job& job, const std::string& provider)
+    : rank_(job.rank()), endpoint_(std::make_unique<Endpoint>(provider)) {
   endpoint_->connect(job);
 }
 
 LibfabricPair::~LibfabricPair() = default;
 
-std::vector<double> LibfabricPair::run(std::size_t bytes, std::int64_t iterations) {
+std::vector<double> LibfabricPair::run(const void* outgoing, void* incoming, std::size_t bytes,
+                                       std::int64_t iterations) {
   std::vector<double> out;
-  std::fill(incoming_.begin(), incoming_.end(), std::byte{0});
   Endpoint& end = *endpoint_;
   if (rank_ == 0) {
     out.reserve(static_cast<std::size_t>(iterations));
     auto before = Clock::now();
     for (std::int64_t i = 0; i < iterations; ++i) {
-      end.post_receive(incoming_.data(), bytes);
-      end.send(outgoing_.data(), bytes);
+      end.post_receive(incoming, bytes);
+      end.send(outgoing, bytes);
       end.wait_received();
       end.wait_sent();
       const auto after = Clock::now();
@@ -172,11 +164,11 @@ std::vector<double> LibfabricPair::run(std::size_t bytes, std::int64_t iteration
     }
     return out;
   }
-  end.post_receive(incoming_.data(), bytes);
+  end.post_receive(incoming, bytes);
   for (std::int64_t i = 0; i < iterations; ++i) {
     end.wait_received();
-    if (i + 1 < iterations) end.post_receive(incoming_.data(), bytes);
-    end.send(outgoing_.data(), bytes);
+    if (i + 1 < iterations) end.post_receive(incoming, bytes);
+    end.send(outgoing, bytes);
     end.wait_sent();
   }
   return out;
@@ -184,12 +176,6 @@ std::vector<double> LibfabricPair::run(std::size_t bytes, std::int64_t iteration
 
 void LibfabricPair::progress() noexcept {
   fi_cq_read(endpoint_->queue.get(), nullptr, 0);
-}
-
-bool LibfabricPair::received(std::size_t bytes) const {
-  for (std::size_t at = 0; at < bytes; ++at)
-    if (incoming_[at] != pattern(1 - rank_, at)) return false;
-  return true;
 }
 
 }  // namespace lath::benchmarks

@@ -16,22 +16,20 @@ class LibfabricPair {
  public:
   /// provider: libfabric's own name, such as "shm". Collective. Throws Error(libfabric) where it cannot be
   /// opened, among others where it needs registered memory.
-  LibfabricPair(transport::Job& job, const std::string& provider, std::size_t longest_message);
+  LibfabricPair(transport::Job& job, const std::string& provider);
   ~LibfabricPair();
 
-  /// Half round trips in microseconds of messages of `bytes`; empty in the second process. Collective.
-  std::vector<double> run(std::size_t bytes, std::int64_t iterations);
+  /// Half round trips in microseconds of messages of `bytes` from `outgoing` into `incoming`; empty in the
+  /// second process. Collective.
+  std::vector<double> run(const void* outgoing, void* incoming, std::size_t bytes, std::int64_t iterations);
   /// Moves what was sent along, while the process waits for something else.
   void progress() noexcept;
-  /// Whether the last message came as the other process sends it: `bytes` bytes of its pattern.
-  [[nodiscard]] bool received(std::size_t bytes) const;
 
   struct Endpoint;
 
  private:
   int rank_;
   std::unique_ptr<Endpoint> endpoint_;
-  std::vector<std::byte> outgoing_, incoming_;
 };
 
 }  // namespace lath::benchmarks
