@@ -73,9 +73,9 @@ bool open_library(LoadedDriver& loaded, const std::string& choice) {
   if (path.empty())
     return fail(loaded, fmt::format("the emulator was not found; set LATH_EMULATOR to its path (tried {})",
                                     fmt::join(tried, ", ")));
-  loaded.library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (loaded.library == nullptr) return fail(loaded, load_failure(path, dlerror()));
-  const bool is_emulator = dlsym(loaded.library, emulator_mark) != nullptr;
+  loaded.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (loaded.handle == nullptr) return fail(loaded, load_failure(path, dlerror()));
+  const bool is_emulator = dlsym(loaded.handle, emulator_mark) != nullptr;
   if (is_emulator == emulated) return true;
   return fail(loaded, emulated ? fmt::format("{} is not Lath's emulator", path)
                                : std::string("the libcuda.so.1 found is Lath's emulator, which is used only "
@@ -83,7 +83,7 @@ bool open_library(LoadedDriver& loaded, const std::string& choice) {
 }
 
 void resolve(LoadedDriver& loaded) {
-#define LATH_DRIVER_RESOLVE(kind, symbol, ...) loaded.table.symbol.resolve(dlsym(loaded.library, #symbol));
+#define LATH_DRIVER_RESOLVE(kind, symbol, ...) loaded.table.symbol.resolve(dlsym(loaded.handle, #symbol));
   LATH_DRIVER_CALLS(LATH_DRIVER_RESOLVE)
 #undef LATH_DRIVER_RESOLVE
 }
@@ -118,7 +118,7 @@ bool start(LoadedDriver& loaded) {
   auto& out = loaded.availability;
   if (const auto code = table.cuInit(0); code != CUDA_SUCCESS)
     return fail(loaded,
-                fmt::format("cuInit failed: {}{}", describe(table, code), emulator_problem(loaded.library)));
+                fmt::format("cuInit failed: {}{}", describe(table, code), emulator_problem(loaded.handle)));
   if (const auto code = table.cuDeviceGetCount(&out.device_count); code != CUDA_SUCCESS)
     return fail(loaded, fmt::format("cuDeviceGetCount failed: {}", describe(table, code)));
   if (out.device_count == 0) return fail(loaded, "the CUDA driver reports no device");
@@ -162,12 +162,12 @@ const DriverTable* driver() noexcept {
 
 void* driver_symbol(const char* name) noexcept {
   const auto& loaded = loaded_driver();
-  return loaded.availability.available ? dlsym(loaded.library, name) : nullptr;
+  return loaded.availability.available ? dlsym(loaded.handle, name) : nullptr;
 }
 
 Error driver_error(int code, std::string doing) {
   const auto& loaded = loaded_driver();
-  if (loaded.library == nullptr) return {Code::gpu, fmt::format("{}: {}", doing, loaded.availability.reason)};
+  if (loaded.handle == nullptr) return {Code::gpu, fmt::format("{}: {}", doing, loaded.availability.reason)};
   return {Domain::cuda, code,
           fmt::format("{} failed: {}", doing, describe(loaded.table, static_cast<CUresult>(code)))};
 }

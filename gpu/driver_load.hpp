@@ -7,7 +7,7 @@ namespace lath::gpu {
 
 /// The driver library as loaded at first use: what driver() and availability() are views of.
 struct LoadedDriver {
-  void* library = nullptr;
+  void* handle = nullptr;  ///< of dlopen()
   DriverTable table;
   Availability availability;
 };

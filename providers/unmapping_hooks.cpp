@@ -1,7 +1,6 @@
 #include "providers/unmapping_hooks.hpp"
 
 #ifdef LATH_HAVE_UCM
-#include <dlfcn.h>
 #include <ucm/api/ucm.h>
 #endif
 
@@ -9,6 +8,7 @@
 #include <atomic>
 
 #include "providers/kept_signals.hpp"
+#include "providers/shared_object.hpp"
 
 namespace lath::providers {
 namespace {
@@ -53,11 +53,8 @@ UnmappingHooks install() {
   void* library = nullptr;
   // The first has functions that the second uses without naming it.
   for (const char* name : {"libucs.so.0", "libucm.so.0"}) {
-    library = dlopen(name, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
-    if (library != nullptr) continue;
-    const char* text = dlerror();
-    hooks.reason = text != nullptr ? text : std::string(name) + " cannot be loaded";
-    return hooks;
+    library = load_shared_object(name, RTLD_GLOBAL, hooks.reason);
+    if (library == nullptr) return hooks;
   }
   const auto set =
       reinterpret_cast<decltype(&ucm_set_event_handler)>(dlsym(library, "ucm_set_event_handler"));

@@ -1,11 +1,10 @@
 #include "providers/ofi/library.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <stdexcept>
 
 #include "providers/kept_signals.hpp"
+#include "providers/shared_object.hpp"
 
 namespace lath::providers::ofi {
 namespace {
@@ -43,12 +42,8 @@ Loaded load() {
   const KeptSignals kept;
   decline_signal_handlers();
   Loaded loaded;
-  void* handle = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) {
-    const char* text = dlerror();
-    loaded.reason = text != nullptr ? text : "libfabric.so.1 cannot be loaded";
-    return loaded;
-  }
+  void* handle = load_shared_object("libfabric.so.1", RTLD_LOCAL, loaded.reason);
+  if (handle == nullptr) return loaded;
   try {
     find(handle, loaded.table.getinfo, "fi_getinfo", info_symbol_version());
     find(handle, loaded.table.freeinfo, "fi_freeinfo", info_symbol_version());

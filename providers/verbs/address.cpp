@@ -13,7 +13,6 @@ namespace lath::providers::verbs {
 namespace {
 
 constexpr std::uint32_t magic = 0x3142564c;  // "LVB1"
-constexpr std::uint32_t last_queue_pair = 0xffffff;
 
 /// The address as it travels. Processors of both sides share their byte order: the magic number tells.
 struct Encoded {

@@ -26,6 +26,9 @@ struct Address {
   [[nodiscard]] bool global() const noexcept;
 };
 
+/// Numbers of queue pairs have 24 bits.
+inline constexpr std::uint32_t last_queue_pair = 0xffffff;
+
 /// Bytes of an encoded address.
 inline constexpr std::size_t address_bytes = 56;
 

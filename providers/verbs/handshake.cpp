@@ -8,7 +8,6 @@ namespace lath::providers::verbs {
 namespace {
 
 constexpr std::uint32_t magic = 0x3148564c;  // "LVH1"
-constexpr std::uint32_t last_queue_pair = 0xffffff;
 
 struct Encoded {
   std::uint32_t magic;

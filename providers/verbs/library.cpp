@@ -1,10 +1,11 @@
 #include "providers/verbs/library.hpp"
 
-#include <dlfcn.h>
 #include <sys/utsname.h>
 
 #include <cstdio>
 #include <stdexcept>
+
+#include "providers/shared_object.hpp"
 
 namespace lath::providers::verbs {
 namespace {
@@ -73,12 +74,8 @@ bool kernel_copies_at_fork() {
 
 Loaded load() {
   Loaded loaded;
-  void* handle = dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) {
-    const char* text = dlerror();
-    loaded.reason = text != nullptr ? text : "libibverbs.so.1 cannot be loaded";
-    return loaded;
-  }
+  void* handle = load_shared_object("libibverbs.so.1", RTLD_LOCAL, loaded.reason);
+  if (handle == nullptr) return loaded;
   try {
     find_all(handle, loaded.table);
     // Before anything is registered.
