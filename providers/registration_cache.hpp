@@ -5,6 +5,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "gpu/device.hpp"
@@ -13,16 +14,15 @@
 
 namespace lath::providers {
 
-/// Registrations kept for use again. Device memory is registered by whole allocation and kept after use, for
-/// as long as the allocation's buffer id is the same: an address alone proves nothing, since freed memory
-/// comes back at the same place. Host memory has no such id: its registrations are kept where the cache hears
-/// of what is unmapped, else shared while in use and then dropped. Kept ones are of whole pages, and those
-/// that overlap become one, so that an array's pieces soon share one. What is in use is never dropped; what
-/// is not goes, least recently used first, to keep within the bounds. Same thread rules as its provider.
+/// Registrations kept for use again. Device memory is registered by whole allocation and kept for as long as
+/// the allocation's buffer id is the same: an address alone proves nothing, since freed memory comes back at
+/// the same place. Host memory has no such id: its registrations are kept where somebody tells which pages
+/// have changed, and elsewhere shared while in use and then dropped. What is in use is never dropped; what is
+/// not goes, least recently used first, to keep within the bounds. Same thread rules as its provider.
 class RegistrationCache {
  private:
   struct Entry;
-  using Entries = std::multimap<std::uintptr_t, Entry>;  ///< by first address
+  using Entries = std::list<Entry>;
 
  public:
   /// The bounds on what is kept; more is held only while it is in use.
@@ -55,60 +55,70 @@ class RegistrationCache {
   };
 
   explicit RegistrationCache(Provider& provider) : RegistrationCache(provider, Bounds()) {}
-  RegistrationCache(Provider& provider, const Bounds& bounds) : provider_(provider), bounds_(bounds) {}
-  /// `unmapped`: where host ranges that are unmapped are told, before they are; null: nowhere. It must
-  /// outlive the cache.
-  RegistrationCache(Provider& provider, const Bounds& bounds, UnmappedRanges* unmapped)
-      : provider_(provider), bounds_(bounds), unmapped_(unmapped) {}
+  /// `unmapped`: tells which host pages have changed, and outlives the cache; null where nobody does.
+  RegistrationCache(Provider& provider, const Bounds& bounds, UnmappedRanges* unmapped = nullptr);
 
   /// A registration for local use that covers [address, address + length), of memory that `info` describes
-  /// now. Empty with the reason in `why` where the provider refuses, also after all that is not in use was
-  /// dropped.
+  /// now. Kept host memory is registered by whole pages, and together with what is registered of the same
+  /// pages already. Empty with the reason in `why` where the provider refuses, also after all that is not in
+  /// use was dropped.
   [[nodiscard]] Pin pin(void* address, std::size_t length, const gpu::MemoryInfo& info, bool writable,
                         std::unique_ptr<Error>& why) noexcept;
 
   /// Drops all that is not in use.
   void clear() noexcept;
+  /// Drops what lies in pages that have changed; what is in use goes when it is given back.
+  void drop_unmapped() noexcept;
 
-  [[nodiscard]] std::size_t entries() const noexcept { return entries_.size(); }
+  [[nodiscard]] std::size_t entries() const noexcept { return unused_.size() + used_.size(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t hits() const noexcept { return hits_; }
 
  private:
-  using Order = std::list<Entries::iterator>;
-  struct Entry {
-    std::size_t length = 0;
+  using Found = std::optional<Entries::iterator>;
+  enum class IfRefused : std::uint8_t { give_up, drop_unused_and_repeat };
+  using Index = std::map<std::uintptr_t, Entries::iterator>;  ///< by first address; ranges are disjoint
+  struct Wanted {
+    AddressRange range;
     std::uint64_t buffer_id = 0;  ///< 0 for host memory
     bool writable = false;
-    bool stale = false;  ///< its memory is unmapped: goes with its last pin
+    [[nodiscard]] bool is_device() const noexcept { return buffer_id != 0; }
+    friend bool operator==(const Wanted&, const Wanted&) = default;
+  };
+  struct Entry {
+    Wanted made;
     std::unique_ptr<Registration> registration;
     std::size_t pins = 0;
-    Order::iterator place;  ///< in unused_ where pins is 0, else in used_
+    bool retired = false;  ///< in no index: not handed out again
   };
 
-  Entries::iterator find(std::uintptr_t begin, std::uintptr_t end, std::uint64_t buffer_id,
-                         bool writable) noexcept;
-  Entries::iterator add(void* address, std::size_t length, MemoryKind kind, std::uint64_t buffer_id,
-                        bool writable, std::unique_ptr<Error>& why);
-  Pin pin_kept_host(std::uintptr_t begin, std::uintptr_t end, bool writable, std::unique_ptr<Error>& why);
-  void forget_unmapped() noexcept;
-  void forget(AddressRange range) noexcept;
-  [[nodiscard]] bool overlaps(const Entries::value_type& entry, const AddressRange& range) const noexcept {
-    return entry.first < range.end && entry.first + entry.second.length > range.begin;
+  template <class Use>
+  static void for_each_overlapping(Index& index, AddressRange range, const Use& use);
+  [[nodiscard]] Index& index_of(const Wanted& wanted) noexcept {
+    return wanted.writable ? writable_ : readable_;
   }
+  Found find(const Wanted& wanted) noexcept;
+  [[nodiscard]] Wanted grown(const Wanted& least) noexcept;
+  std::unique_ptr<Registration> registered(const Wanted& wanted, IfRefused then, std::unique_ptr<Error>& why);
+  Found add(const Wanted& wanted, IfRefused then, std::unique_ptr<Error>& why);
+  Found add_host(Wanted wanted, std::unique_ptr<Error>& why);
+  Found find_or_add(const Wanted& wanted, const gpu::MemoryInfo& info, std::unique_ptr<Error>& why);
   void use(Entries::iterator entry) noexcept;
   void give_back(Entries::iterator entry) noexcept;
+  void retire(Entries::iterator entry) noexcept;
+  void retire_host(AddressRange range) noexcept;
   void drop(Entries::iterator entry) noexcept;
   void keep_within_bounds() noexcept;
 
   Provider& provider_;
   Bounds bounds_;
-  UnmappedRanges* unmapped_ = nullptr;
-  Entries entries_;
-  Order unused_;  ///< least recently used first
-  Order used_;
+  UnmappedRanges* unmapped_;
+  std::uintptr_t page_;
+  Index writable_;
+  Index readable_;  ///< for reading only
+  Entries unused_;  ///< least recently used first
+  Entries used_;
   std::size_t bytes_ = 0;
-  std::size_t longest_ = 0;  ///< of any entry so far: how far before an address an entry over it may begin
   std::uint64_t hits_ = 0;
 };
 

@@ -10,6 +10,8 @@ namespace lath::providers {
 struct AddressRange {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;  ///< one past the last byte
+
+  friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
 
 /// Ranges of addresses whose pages have changed, on their way from whoever changes them to one owner. add()
