@@ -4,6 +4,7 @@
 
 #include "gpu/pack_image.hpp"
 #include "providers/registry.hpp"
+#include "providers/unmapping_hooks.hpp"
 
 namespace lath::cli {
 
@@ -16,10 +17,14 @@ std::vector<std::pair<std::string, std::string>> build_options() {
   std::string families;
   for (const providers::Family& family : providers::families())
     families += (families.empty() ? "" : ", ") + std::string(family.name);
-  return {{"compiler", std::move(compiler)},
-          {"providers", families.empty() ? "none: no NIC library was found" : std::move(families)},
-          {"GPU kernels", gpu::pack_image().fatbin != nullptr ? "compiled by nvcc, and for the emulator"
-                                                              : "for the emulator only: nvcc was not found"}};
+  const providers::UnmappingHooks& hooks = providers::unmapping_hooks();
+  return {
+      {"compiler", std::move(compiler)},
+      {"providers", families.empty() ? "none: no NIC library was found" : std::move(families)},
+      {"host memory", hooks.installed ? "registrations can be kept after use: libucm tells what is unmapped"
+                                      : "registrations end with their use: " + hooks.reason},
+      {"GPU kernels", gpu::pack_image().fatbin != nullptr ? "compiled by nvcc, and for the emulator"
+                                                          : "for the emulator only: nvcc was not found"}};
 }
 
 }  // namespace lath::cli

@@ -7,8 +7,11 @@
 
 namespace lath::providers {
 
-/// Whether this process learns when its memory is unmapped, by the hooks of UCX's libucm, which is loaded at
-/// first use and stays. `reason` says why not.
+/// Whether this process learns when its memory is unmapped, mapped over, moved or given back by madvise(),
+/// also by free(), from the hooks of UCX's libucm. It is loaded at first use and stays, with whoever contains
+/// this; every user of it shares the hooks. That they see munmap() and this process' allocator is tried
+/// out. Not seen are system calls past the C library, and files cut short under a mapping. `reason` says why
+/// not installed.
 struct UnmappingHooks {
   bool installed = false;
   std::string reason;

@@ -1,13 +1,24 @@
 #include "providers/unmapping_hooks.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/wait.h>
+#ifdef LATH_HAVE_UCM
+#include <ucm/api/ucm.h>
+#endif
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 #include <vector>
+
+#include "providers/registration_cache.hpp"
+#include "tests/providers/stub_provider.hpp"
 
 namespace lath::providers {
 namespace {
@@ -41,6 +52,7 @@ class UnmappingHook : public testing::Test {
 
 TEST_F(UnmappingHook, Munmap) {
   char* memory = map();
+  (void)told(memory, 1);
   EXPECT_FALSE(told(memory, 1));
   munmap(memory, bytes);
   EXPECT_TRUE(told(memory, bytes));
@@ -81,6 +93,89 @@ TEST_F(UnmappingHook, FreeOfALargeBlock) {
     GTEST_SKIP() << "the malloc in use keeps what is freed";
   EXPECT_TRUE(told(block, 63 * bytes));
 }
+
+TEST_F(UnmappingHook, TheHeapsEnd) {
+  auto* end = static_cast<char*>(sbrk(static_cast<std::intptr_t>(bytes)));
+  ASSERT_NE(end, reinterpret_cast<char*>(-1));
+  (void)told(end, 1);
+  ASSERT_NE(sbrk(-static_cast<std::intptr_t>(bytes)), reinterpret_cast<void*>(-1));
+  EXPECT_TRUE(told(end, bytes));
+}
+
+TEST_F(UnmappingHook, MappingIsToldToo) {
+  void* place = map();
+  munmap(place, bytes);
+  (void)told(place, 1);
+  void* again = mmap(place, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  EXPECT_TRUE(told(again, bytes));
+  munmap(again, bytes);
+}
+
+TEST_F(UnmappingHook, InAForkedChild) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    char* memory = map();
+    (void)told(memory, 1);
+    munmap(memory, bytes);
+    _exit(told(memory, bytes) ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(UnmappingHook, FatalSignalsDoWhatTheyDidBefore) {
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGHUP, SIGTERM}) {
+    struct sigaction now {};
+    sigaction(number, nullptr, &now);
+    EXPECT_EQ(now.sa_handler, SIG_DFL) << number;
+  }
+}
+
+TEST_F(UnmappingHook, BL36_AHostBufferMappedAgainIsRegisteredAgain) {
+  StubNetwork network;
+  const auto provider = network.attach();
+  RegistrationCache cache(*provider, {}, listener.ranges());
+  std::unique_ptr<Error> why;
+  mallopt(M_MMAP_THRESHOLD, bytes);  // so that free() unmaps
+  for (std::uint64_t round = 1; round <= 100; ++round) {
+    void* volatile memory = std::malloc(4 * bytes);
+    for (int message = 0; message < 3; ++message) ASSERT_TRUE(cache.pin(memory, 4 * bytes, {}, true, why));
+    EXPECT_EQ(provider->counters().registrations, round);
+    std::free(memory);
+  }
+}
+
+#ifdef LATH_HAVE_UCM
+std::atomic<int> heard_by_another{0};
+void count_unmapping(ucm_event_type_t, ucm_event_t*, void*) {
+  ++heard_by_another;
+}
+
+// An MPI over UCX, say.
+TEST_F(UnmappingHook, BesideAnotherUserOfLibucm) {
+  void* library = dlopen("libucm.so.0", RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(library, nullptr);
+  const auto set =
+      reinterpret_cast<decltype(&ucm_set_event_handler)>(dlsym(library, "ucm_set_event_handler"));
+  const auto unset =
+      reinterpret_cast<decltype(&ucm_unset_event_handler)>(dlsym(library, "ucm_unset_event_handler"));
+  ASSERT_EQ(set(UCM_EVENT_VM_UNMAPPED, 1000, count_unmapping, nullptr), UCS_OK);
+  char* memory = map();
+  (void)told(memory, 1);
+  heard_by_another = 0;
+  munmap(memory, bytes);
+  EXPECT_TRUE(told(memory, bytes));
+  EXPECT_EQ(heard_by_another, 1);
+  unset(UCM_EVENT_VM_UNMAPPED, count_unmapping, nullptr);
+  memory = map();
+  (void)told(memory, 1);
+  munmap(memory, bytes);
+  EXPECT_TRUE(told(memory, bytes)) << "the other's end took our hooks away";
+  EXPECT_EQ(heard_by_another, 1);
+}
+#endif
 
 TEST_F(UnmappingHook, ShmdtOfSystemV) {
   const int id = shmget(IPC_PRIVATE, bytes, IPC_CREAT | 0600);
