@@ -34,6 +34,9 @@ Pages pages_of(const void* address, std::size_t bytes) {
 }
 
 MemoryRegionHandle by_dma_buf(const DeviceMemoryCalls& calls, void* address, std::size_t bytes, int access) {
+  // Some drivers crash when they are asked for it.
+  if (gpu::memory_info(address).pool)
+    throw Error(Code::not_supported, "memory from a stream-ordered pool is not exported");
   const Pages pages = pages_of(address, bytes);
   const File file(calls.export_dma_buf(pages.begin, pages.bytes));
   return calls.register_dma_buf(file.get(), pages.bytes, pages.begin, access);

@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "gpu/device.hpp"
+#include "gpu/stream.hpp"
 #include "providers/verbs/address.hpp"
 #include "providers/verbs/device_memory.hpp"
 #include "providers/verbs/gid.hpp"
@@ -97,6 +99,20 @@ TEST_F(DeviceMemoryWays, TheEmulatorsMappingComesLast) {
   mapped = &failing;
   EXPECT_EQ(way(), DeviceWay::emulator);
   EXPECT_EQ(done, "export address alias ");
+}
+
+// Some drivers crash when they are asked for it.
+TEST_F(DeviceMemoryWays, MemoryFromAPoolIsNotExported) {
+  if (!gpu::availability().available) GTEST_SKIP() << gpu::availability().reason;
+  const gpu::Stream stream(0);
+  const gpu::ContextGuard guard(0);
+  gpu::CUdeviceptr pointer = 0;
+  ASSERT_EQ(gpu::driver()->cuMemAllocAsync(&pointer, 5000, stream.get()), gpu::CUDA_SUCCESS);
+  address = reinterpret_cast<void*>(pointer);
+  EXPECT_EQ(way(), DeviceWay::peer_memory);
+  EXPECT_EQ(done, "address ");
+  ASSERT_EQ(gpu::driver()->cuMemFreeAsync(pointer, stream.get()), gpu::CUDA_SUCCESS);
+  ASSERT_EQ(gpu::driver()->cuStreamSynchronize(stream.get()), gpu::CUDA_SUCCESS);
 }
 
 TEST_F(DeviceMemoryWays, WhereNoneWorksEveryReasonIsTold) {
