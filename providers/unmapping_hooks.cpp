@@ -67,7 +67,7 @@ std::string hook() {
   // The first has functions that the second uses without naming it.
   for (const char* name : {"libucs.so.0", "libucm.so.0"}) {
     std::string reason;
-    library = load_shared_object(name, RTLD_LOCAL, reason);
+    library = load_shared_object(name, reason);
     if (library == nullptr) return reason;
   }
   const auto set =

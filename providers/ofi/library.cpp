@@ -42,7 +42,7 @@ Loaded load() {
   const KeptSignals kept;
   decline_signal_handlers();
   Loaded loaded;
-  void* handle = load_shared_object("libfabric.so.1", RTLD_LOCAL, loaded.reason);
+  void* handle = load_shared_object("libfabric.so.1", loaded.reason);
   if (handle == nullptr) return loaded;
   try {
     find(handle, loaded.table.getinfo, "fi_getinfo", info_symbol_version());

@@ -74,7 +74,7 @@ bool kernel_copies_at_fork() {
 
 Loaded load() {
   Loaded loaded;
-  void* handle = load_shared_object("libibverbs.so.1", RTLD_LOCAL, loaded.reason);
+  void* handle = load_shared_object("libibverbs.so.1", loaded.reason);
   if (handle == nullptr) return loaded;
   try {
     find_all(handle, loaded.table);
