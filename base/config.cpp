@@ -21,8 +21,8 @@ constexpr std::int64_t longest_time = 1'000'000'000;
 
 const std::vector<Variable> table{
     {"LATH_CHECK_BUFFERS", Type::boolean, "0", "",
-     "Whether the buffer of every message is checked; if not, short ones out of pages used before are "
-     "trusted."},
+     "Whether the buffer of every message is checked; if not, pages used before are trusted: by short "
+     "messages wholly, by longer ones to be accessible if they are mapped."},
     {"LATH_CHUNKS_IN_FLIGHT", Type::integer, "4", "",
      "Chunks of one message that may be packed or on the wire at once.", 1, 64},
     {"LATH_CHUNK_BYTES", Type::bytes, "512K", "",

@@ -45,17 +45,23 @@ bool can(Access access, std::uintptr_t address) noexcept {
   return access == Access::write ? can_write(address) : can_read(address);
 }
 
+std::uintptr_t page_begin(std::uintptr_t address) noexcept {
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  return address / page * page;
+}
+
+bool has_gap(std::uintptr_t begin, std::uintptr_t end) noexcept {
+  const std::uintptr_t first = page_begin(begin);
+  // MS_ASYNC starts no writing; it walks the mappings and reports a gap with ENOMEM.
+  return msync(reinterpret_cast<void*>(first), end - first, MS_ASYNC) != 0 && errno == ENOMEM;
+}
+
 /// What is wrong with a range, or null.
 const char* wrong_with_host(std::uintptr_t begin, std::int64_t bytes, Access access) noexcept {
-  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t end = begin + static_cast<std::uintptr_t>(bytes);
-  const std::uintptr_t first = begin / page * page;
   if (begin < first_address || end < begin || end > UINTPTR_MAX / 2) return "where no memory is mapped";
-  // MS_ASYNC starts no writing; it walks the mappings and reports a gap with ENOMEM.
-  if ((end - first) > page && msync(reinterpret_cast<void*>(first), end - first, MS_ASYNC) != 0 &&
-      errno == ENOMEM)
-    return "where no memory is mapped";
-  const bool same_page = (end - 1) / page * page == first;
+  const bool same_page = page_begin(begin) == page_begin(end - 1);
+  if (!same_page && has_gap(begin, end)) return "where no memory is mapped";
   if (can(access, begin) && (same_page || can(access, end - 1))) return nullptr;
   if (access == Access::write && can_read(begin) && can_read(end - 1))
     return "where memory may not be written";
@@ -109,6 +115,12 @@ MemoryCheck check_memory(const Data& data, Access access) noexcept {
   const char* wrong = wrong_with(begin, span, access, host);
   if (wrong == nullptr) return {};
   return {data.layout ? check_segments(data, access) : bad_address(begin, span, wrong), false};
+}
+
+bool is_mapped(const Data& data) noexcept {
+  const std::int64_t lowest = data.layout ? data.layout->lowest() : 0;
+  const std::int64_t highest = data.layout ? data.layout->highest() : data.bytes;
+  return lowest == highest || !has_gap(address_of(data, lowest), address_of(data, highest));
 }
 
 namespace {

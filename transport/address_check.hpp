@@ -23,8 +23,13 @@ struct MemoryCheck {
 /// calls. The error is Code::bad_address and names the first bad bytes.
 [[nodiscard]] MemoryCheck check_memory(const Data& data, Access access) noexcept;
 
+/// Whether the whole range that a buffer in host memory spans is mapped, with whatever access. One system
+/// call.
+[[nodiscard]] bool is_mapped(const Data& data) noexcept;
+
 /// Host memory that check_memory() found good, so that the next message from there need not ask. Memory that
-/// is unmapped later is still taken for good. Look-ups make no system call. One thread at a time.
+/// is unmapped or protected later is still taken for good. Look-ups make no system call. One thread at a
+/// time.
 class KnownMemory {
  public:
   [[nodiscard]] bool holds(const Data& data, Access access) const noexcept;

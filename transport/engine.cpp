@@ -108,14 +108,19 @@ Peer& Engine::connect(std::span<const std::byte> bytes, std::int32_t source) {
   return connected;
 }
 
+const Layout& Engine::layout(const Data& data) {
+  if (data.layout) return *data.layout;
+  if (contiguous_.bytes() != data.bytes) contiguous_ = Layout::contiguous(data.bytes);
+  return contiguous_;
+}
+
 Buffer Engine::buffer(const Data& data) {
-  return {data.address, data.layout ? *data.layout : Layout::contiguous(data.bytes)};
+  return {data.address, layout(data)};
 }
 
 Summary Engine::summary(const Request& request) {
   const auto memory = request.device ? providers::MemoryKind::device : providers::MemoryKind::host;
-  if (request.data.layout) return summarise(*request.data.layout, memory);
-  return summarise(Layout::contiguous(request.data.bytes), memory);
+  return summarise(layout(request.data), memory);
 }
 
 // Without a GPU in use all memory is host memory, and nothing need be asked.
@@ -136,11 +141,14 @@ void Engine::look_at(Request& request) {
 Result Engine::check(const Request& request) {
   const bool reads = request.kind == Request::Kind::send || request.kind == Request::Kind::put;
   const Access access = reads ? Access::read : Access::write;
-  const bool small =
-      !check_buffers_ && !request.device && request.data.bytes <= static_cast<std::int64_t>(eager_bytes_);
-  if (small && known_memory_.holds(request.data, access)) return Result::done();
+  const bool remember = !check_buffers_ && !request.device;
+  if (remember && known_memory_.holds(request.data, access)) {
+    // What was unmapped meanwhile would cost some providers the connection.
+    if (request.data.bytes <= static_cast<std::int64_t>(eager_bytes_) || is_mapped(request.data))
+      return Result::done();
+  }
   MemoryCheck check = check_memory(request.data, access);
-  if (small && check.result.is_done()) known_memory_.add(request.data, access, check.whole);
+  if (remember && check.result.is_done()) known_memory_.add(request.data, access, check.whole);
   return std::move(check.result);
 }
 

@@ -77,8 +77,8 @@ class Engine final : private providers::Events {
     return (first + static_cast<std::uint64_t>(chunk)) & limits().tag_mask;
   }
   /// A request's buffer as the schemes take it, and what a plan must know of it.
-  [[nodiscard]] static Buffer buffer(const Data& data);
-  [[nodiscard]] static Summary summary(const Request& request);
+  [[nodiscard]] Buffer buffer(const Data& data);
+  [[nodiscard]] Summary summary(const Request& request);
   /// Offers a send's first message to the provider (eager.cpp).
   Result begin_send(Request& request);
   /// The request that a peer's message names, or null, noted.
@@ -110,6 +110,7 @@ class Engine final : private providers::Events {
 
   void look_at(Request& request);
   Result check(const Request& request);
+  [[nodiscard]] const Layout& layout(const Data& data);
   Result send_eager(Request& request);
   Result send_rts(Request& request);
   void hold(std::uint64_t worker, std::span<const std::byte> bytes);
@@ -135,6 +136,7 @@ class Engine final : private providers::Events {
   std::size_t eager_bytes_;
   bool check_buffers_;
   KnownMemory known_memory_;
+  Layout contiguous_ = Layout::contiguous(0);  ///< that of the last message without a layout
   bool uses_gpu_;
   Counters counters_;
   Counters driver_at_start_;

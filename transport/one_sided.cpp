@@ -54,7 +54,7 @@ void OneSided::start_message(Request& request, const RegionKey& key, std::int64_
   message.secret = key.secret;
   message.offset = offset;
   message.layout_bytes = layout.size();
-  message.side = wire::to_wire(Engine::summary(request), request.mixed);
+  message.side = wire::to_wire(engine_.summary(request), request.mixed);
   const wire::Kind kind = request.kind == Request::Kind::get ? wire::Kind::get : wire::Kind::put;
   engine_.outbox().post(*request.peer, kind, message, bytes.first(first));
   for (std::size_t at = first; at < layout.size(); at += part) {

@@ -24,7 +24,7 @@ Result OneSided::start_direct(Request& request, const RegionKey& key, std::int64
   const std::size_t largest = std::min<std::size_t>(limits.max_message, INT64_MAX);
   state.chunk_bytes = std::min(request.data.bytes, static_cast<std::int64_t>(largest));
   for (RmaSlot& slot : state.slots) slot.state = &state;
-  const Buffer buffer = Engine::buffer(request.data);
+  const Buffer buffer = engine_.buffer(request.data);
   std::unique_ptr<Error> why;
   if (request.kind == Request::Kind::put)
     state.source = engine_.factory().source(Scheme::contiguous, buffer, why);

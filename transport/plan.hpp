@@ -37,6 +37,7 @@ struct Summary {
   std::int64_t alignment = 1;
   LayoutHash hash;
   providers::MemoryKind memory = providers::MemoryKind::host;
+  friend bool operator==(const Summary&, const Summary&) = default;
 };
 [[nodiscard]] Summary summarise(const Layout& layout, providers::MemoryKind memory);
 
@@ -47,6 +48,7 @@ struct Capabilities {
   /// Packed bytes that one of this process's bounce buffers holds; 0: as the tuning of the process that makes
   /// the plan.
   std::int64_t bounce_bytes = 0;
+  friend bool operator==(const Capabilities&, const Capabilities&) = default;
 };
 
 /// What LATH_SCHEME, LATH_CHUNK_BYTES and LATH_CHUNKS_IN_FLIGHT say.

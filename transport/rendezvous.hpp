@@ -11,6 +11,7 @@
 #include "transport/envelope.hpp"
 #include "transport/operation.hpp"
 #include "transport/peer.hpp"
+#include "transport/remembered_plans.hpp"
 #include "transport/request.hpp"
 #include "transport/scheme.hpp"
 #include "transport/wire.hpp"
@@ -162,6 +163,7 @@ class Rendezvous {
     Envelope* envelope;
   };
   std::deque<Waiting> waiting_;
+  RememberedPlans plans_;
   std::uint64_t next_tag_ = 0;
 };
 

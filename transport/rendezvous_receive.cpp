@@ -70,12 +70,15 @@ void Rendezvous::make_plan(ReceiveTransfer& transfer) {
   Request& request = *transfer.request;
   const Capabilities capabilities = engine_.factory().capabilities();
   const Abilities& peer = transfer.peer->abilities;
+  const Summary sink = engine_.summary(request);
   transfer.stopping = transfer.told = false;
   transfer.halted_at.reset();
   transfer.reserved = transfer.posted = transfer.announced = transfer.retired = 0;
-  transfer.plan =
-      transport::make_plan(transfer.source, peer.limits, peer.capabilities, transfer.source_mixed,
-                           engine_.summary(request), engine_.limits(), capabilities, transfer.sink_mixed);
+  transfer.plan = plans_.find(
+      {transfer.peer, transfer.source, sink, transfer.source_mixed, transfer.sink_mixed, capabilities}, [&] {
+        return transport::make_plan(transfer.source, peer.limits, peer.capabilities, transfer.source_mixed,
+                                    sink, engine_.limits(), capabilities, transfer.sink_mixed);
+      });
   const std::int64_t rest = transfer.wanted - transfer.begin;
   transfer.chunks = rest > 0 ? (rest - 1) / transfer.plan.chunk_bytes + 1 : 0;
   transfer.tag = next_tag_;

@@ -121,6 +121,24 @@ TEST(AddressCheck, AHoleOfATypeNeedNotBeMappedAndStaysUnknown) {
   }
 }
 
+TEST(AddressCheck, LongMemoryThatIsUnmappedAfterAMessageIsFound) {
+  for (const char* type :
+       {"contiguous(81920,char)", "vector(20,3000,4096,char)", "vector(2,40960,409600,char)"}) {
+    Pair pair;
+    const Pages pages(120);
+    const Data data = Data::of(pages.at(0), Layout::of(parse_type(type), 1));
+    std::vector<char> in(static_cast<std::size_t>(data.bytes), 1);
+    for (int round : {0, 1}) {
+      Request* receive = pair.receive(1, data_of(in), round);
+      Request* send = pair.send(0, data, round);
+      EXPECT_EQ(pair.wait(1, receive).error, nullptr);
+      EXPECT_EQ(pair.wait(0, send).error, nullptr);
+    }
+    pages.unmap(5, 1);
+    expect_refused(pair, data, true);
+  }
+}
+
 TEST(AddressCheck, WritingIsTriedWithoutChangingAnything) {
   const Pages pages(2);
   for (std::size_t i = 0; i < 2 * page; ++i) pages.at(0)[i] = static_cast<char>(i * 31);

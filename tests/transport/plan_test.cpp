@@ -10,6 +10,7 @@
 #include "datatypes/cursor.hpp"
 #include "tests/transport/allocation_count.hpp"
 #include "tests/transport/random_shape.hpp"
+#include "transport/remembered_plans.hpp"
 
 namespace lath::transport {
 namespace {
@@ -286,6 +287,33 @@ TEST(Plan, PlansAreLegalAndTheirChunksFitBothLists) {
   }
   for (const int count : used) EXPECT_GT(count, 50);
   EXPECT_GT(gathers_on_both, 20);
+}
+
+TEST(RememberedPlans, AreMadeOncePerKindOfMessage) {
+  RememberedPlans plans;
+  int made = 0;
+  const auto chunk = [&](const RememberedPlans::Message& message) {
+    return plans.find(message, [&] { return Plan{.chunk_bytes = ++made}; }).chunk_bytes;
+  };
+  // Never looked into.
+  const auto* one = reinterpret_cast<const Peer*>(alignof(std::max_align_t));
+  const auto* other = reinterpret_cast<const Peer*>(2 * alignof(std::max_align_t));
+  const RememberedPlans::Message first{.peer = one,
+                                       .source = face(600, 400, 40000, MemoryKind::host),
+                                       .sink = face(240000, 1, 2, MemoryKind::device),
+                                       .capabilities = no_gpu};
+  std::vector<RememberedPlans::Message> kinds(7, first);
+  kinds[1].peer = other;
+  kinds[2].source.memory = MemoryKind::device;
+  kinds[3].sink.bytes += 8;
+  kinds[4].source_mixed = true;
+  kinds[5].sink_mixed = true;
+  kinds[6].capabilities.kernels = true;
+  for (const auto& kind : kinds) {
+    const std::int64_t fresh = made + 1;
+    EXPECT_EQ(chunk(kind), fresh);
+    EXPECT_EQ(chunk(kind), fresh);
+  }
 }
 
 TEST(Plan, ChoosingAllocatesNothing) {
