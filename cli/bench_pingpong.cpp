@@ -111,7 +111,9 @@ void add_bench_pingpong(CLI::App& bench, Action& action, const std::vector<std::
   command->add_option("--peer-pattern", options->peer_pattern,
                       "The second process' type: a name, a type-spec, or 'contiguous'; default: the same");
   const CLI::IsMember memories({"host", "device"});
-  command->add_option("--memory", options->memory, "Where the buffers are")->check(memories);
+  command->add_option("--memory", options->memory, "Where the buffers are")
+      ->check(memories)
+      ->capture_default_str();
   command
       ->add_option("--peer-memory", options->peer_memory, "Where the second process' are; default: the same")
       ->check(memories);

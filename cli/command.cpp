@@ -45,7 +45,8 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, std::int64_t
                             std::numeric_limits<std::int64_t>::max()));
     number = *read;
   };
-  return command.add_option_function<std::string>(name, read, meaning)->type_name("NUMBER");
+  auto* option = command.add_option_function<std::string>(name, read, meaning)->type_name("NUMBER");
+  return number < least ? option : option->default_str(std::to_string(number));
 }
 
 CLI::Option* add_seconds(CLI::App& command, double& seconds, const std::string& meaning) {
@@ -57,7 +58,9 @@ CLI::Option* add_seconds(CLI::App& command, double& seconds, const std::string& 
       throw CLI::ValidationError(
           "--seconds", fmt::format("'{}' is not a number of seconds above 0, at most {}", text, most));
   };
-  return command.add_option_function<std::string>("--seconds", read, meaning)->type_name("SECONDS");
+  return command.add_option_function<std::string>("--seconds", read, meaning)
+      ->type_name("SECONDS")
+      ->default_str(fmt::format("{:g}", seconds));
 }
 
 }  // namespace lath::cli

@@ -103,7 +103,8 @@ void add_explain(CLI::App& app, Action& action) {
       ->required();
   add_number(*command, "--count", options->count, 0, "Elements of the type");
   command->add_option("--memory", options->memory, "Where the buffer is")
-      ->check(CLI::IsMember({"host", "device"}));
+      ->check(CLI::IsMember({"host", "device"}))
+      ->capture_default_str();
   command->add_option("--provider", options->provider,
                       "Provider, such as ofi:tcp; default: as LATH_PROVIDER, or the best");
   command->add_flag("--json", options->json, "As JSON");

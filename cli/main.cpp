@@ -16,6 +16,12 @@ int complain(const char* what) {
   return lath::cli::failed_check;
 }
 
+/// The status, once all output is where it belongs.
+int written(int status) {
+  const bool complete = std::fflush(stdout) == 0 && std::cout.flush().good();
+  return complete ? status : complain("writing to standard output failed");
+}
+
 /// What the caller can mend, found only where it was used.
 bool is_wrong_usage(const lath::Error& error) {
   return error.domain() == lath::Domain::lath &&
@@ -26,8 +32,7 @@ bool is_wrong_usage(const lath::Error& error) {
 int run(const lath::cli::Action& action, bool any_environment) {
   try {
     if (!any_environment) lath::cli::check_environment();
-    const int status = action();
-    return std::fflush(stdout) == 0 ? status : complain("writing to standard output failed");
+    return written(action());
   } catch (const lath::cli::WrongUsage& error) {
     complain(error.what());
     return lath::cli::wrong_usage;
@@ -66,7 +71,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(words_to_parse(arguments));
   } catch (const CLI::ParseError& error) {
-    return app.exit(error, std::cout, std::cerr) == 0 ? lath::cli::success : lath::cli::wrong_usage;
+    return app.exit(error, std::cout, std::cerr) == 0 ? written(lath::cli::success) : lath::cli::wrong_usage;
   }
   return run(action, app.got_subcommand("info"));
 }

@@ -70,9 +70,11 @@ TEST(Usage, HelpAndVersionAreAnswers) {
 }
 
 TEST(Usage, AFullDiskIsAFailure) {
-  const Finished finished = run({"sh", "-c", command_path() + " segments int > /dev/full"});
-  EXPECT_EQ(finished.status, 1);
-  EXPECT_THAT(finished.err, HasSubstr("standard output"));
+  for (const char* arguments : {"segments int", "--help", "help bench", "--version"}) {
+    const Finished finished = run({"sh", "-c", command_path() + ' ' + arguments + " > /dev/full"});
+    EXPECT_EQ(finished.status, 1) << arguments;
+    EXPECT_THAT(finished.err, HasSubstr("standard output")) << arguments;
+  }
 }
 
 }  // namespace
