@@ -56,9 +56,13 @@ void refuse_several_nodes(const Launcher& launcher, int size) {
 }  // namespace
 
 std::optional<Job> Job::from_environment() {
-  if (const auto size = config::integer("LATH_JOB_SIZE"); size > 0)
-    return Job(static_cast<int>(config::integer("LATH_JOB_RANK")), static_cast<int>(size),
-               config::text("LATH_JOB_NAME"));
+  if (const auto size = config::integer("LATH_JOB_SIZE"); size > 0) {
+    const std::string name = config::text("LATH_JOB_NAME");
+    if (name.empty())
+      throw Error(Code::invalid_argument,
+                  "LATH_JOB_SIZE is set, but not LATH_JOB_NAME, which all processes of the job must share");
+    return Job(static_cast<int>(config::integer("LATH_JOB_RANK")), static_cast<int>(size), name);
+  }
   for (const Launcher& launcher : launchers) {
     const auto rank = number(launcher.rank);
     const auto size = number(launcher.size);

@@ -189,6 +189,10 @@ TEST(Job, SeveralNodesAreRefused) {
             43);
 }
 
+TEST(Job, ASizeWithoutANameIsRefused) {
+  EXPECT_EQ(status_of(launch("exchange_two", {"LATH_JOB_RANK=0", "LATH_JOB_SIZE=2"})), 46);
+}
+
 TEST(Job, AMissingProcessIsNamedInTime) {
   EXPECT_EQ(status_of(launch("exchange_two", {"PMI_RANK=0", "PMI_SIZE=2", "LATH_JOB_TIMEOUT=0"})), 44);
 }
@@ -199,6 +203,7 @@ int run_child(std::string_view role) {
     return job ? child(*job, role) : 42;
   } catch (const Error& error) {
     if (error.lath_code() == Code::not_supported) return 43;
+    if (error.lath_code() == Code::invalid_argument) return 46;
     return std::strstr(error.what(), "1 of 2") != nullptr ? 44 : 45;
   }
 }
