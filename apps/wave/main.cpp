@@ -2,7 +2,9 @@
 
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
+#include <functional>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -56,7 +58,6 @@ void write_files(const Problem& problem, const Outcome& outcome) {
       fmt::print("receiver: {}\n", path);
   }
   if (problem.picture) {
-    make_folder(std::filesystem::path(problem.picture->file).parent_path().string());
     write_png(problem.picture->file, outcome.slice, 800, interface_rows(problem));
     const double scale = colour_scale(outcome.slice);
     fmt::print("picture: {}, blue {:+.2e} m, white 0, red {:+.2e} m\n", problem.picture->file, -scale, scale);
@@ -108,10 +109,28 @@ bool verify(const Problem& problem, std::uint64_t checksum, Ranks& ranks) {
   return sum(ranks, same ? 0 : 1) == 0;
 }
 
+Outcome compute_in_memory(const Problem& problem, const Options& options, Ranks& ranks,
+                          const std::function<void()>& begins) {
+  const auto fail = [&] {
+    return Error(Code::no_memory,
+                 fmt::format("the arrays of {} x {} x {} points on {} ranks do not fit into memory; take "
+                             "fewer points, or more ranks on more memory",
+                             problem.points[0], problem.points[1], problem.points[2], ranks.size()));
+  };
+  try {
+    return compute(problem, options, ranks, begins);
+  } catch (const std::bad_alloc&) {
+    throw fail();
+  } catch (const std::length_error&) {
+    throw fail();
+  }
+}
+
 int run_file(const Options& options, Ranks& ranks) {
   const Problem problem = read_problem(options.file);
   const bool speaks = ranks.rank() == 0;
-  const Outcome outcome = compute(problem, options, ranks, [&] {
+  if (speaks && !options.quiet_files) prepare_folders(problem);
+  const Outcome outcome = compute_in_memory(problem, options, ranks, [&] {
     if (speaks) print_setting(problem, options, ranks);
   });
   if (speaks) {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -183,6 +184,8 @@ Problem parse_problem(std::string_view text, const std::string& name) {
 }
 
 Problem read_problem(const std::string& path) {
+  if (std::filesystem::is_directory(path))
+    throw Error(Code::invalid_argument, fmt::format("cannot read {}: it is a folder", path));
   std::ifstream file(path);
   std::stringstream text;
   if (file) text << file.rdbuf();

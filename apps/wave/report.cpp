@@ -1,6 +1,7 @@
 #include "apps/wave/report.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -55,14 +56,31 @@ std::string exchange_table(const std::vector<FaceReport>& reports, std::int64_t 
   return table;
 }
 
-void make_folder(const std::string& path) {
+namespace {
+
+void prepare_folder(const std::string& path) {
+  if (path.empty()) return;
   std::error_code failure;
-  if (!path.empty()) std::filesystem::create_directories(path, failure);  // opening a file in it tells
+  std::filesystem::create_directories(path, failure);
+  if (!std::filesystem::is_directory(path)) {
+    const int code = failure ? failure.value() : ENOTDIR;
+    throw Error(Domain::system, code,
+                fmt::format("cannot make the folder {}: {}", path, std::strerror(code)));
+  }
+  if (access(path.c_str(), W_OK | X_OK) != 0)
+    throw Error(Domain::system, errno,
+                fmt::format("cannot write to the folder {}: {}", path, std::strerror(errno)));
+}
+
+}  // namespace
+
+void prepare_folders(const Problem& problem) {
+  if (!problem.receivers.empty()) prepare_folder(problem.receiver_folder);
+  if (problem.picture) prepare_folder(std::filesystem::path(problem.picture->file).parent_path().string());
 }
 
 std::vector<std::string> write_receivers(const Problem& problem,
                                          const std::vector<std::vector<double>>& series) {
-  make_folder(problem.receiver_folder);
   std::vector<std::string> paths;
   for (std::size_t r = 0; r < problem.receivers.size(); ++r) {
     const Receiver& receiver = problem.receivers[r];

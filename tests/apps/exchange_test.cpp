@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -140,7 +142,7 @@ TEST(CommandLine, WrongUsageGivesTwo) {
   for (const char* arguments :
        {"", "--order-test x.toml", "--memory disk x.toml", "--scheme best x.toml", "--ranks 0 x.toml",
         "--ranks 0x2 x.toml", "--ranks 99999999999999999999 x.toml", "--unknown", "/nonexistent/x.toml",
-        "--exchange mpi --scheme staged x.toml"}) {
+        "--exchange mpi --scheme staged x.toml", "/"}) {
     const WaveRun run = run_wave(arguments);
     EXPECT_EQ(run.status, 2) << arguments << run.output;
   }
@@ -171,6 +173,34 @@ TEST(CommandLine, OneRankSaysThatItExchangesNothing) {
   EXPECT_THAT(run.output, HasSubstr("no exchange: one rank has no neighbours"));
   EXPECT_THAT(run.output, Not(HasSubstr("segments")));
   EXPECT_THAT(run.output, ContainsRegex("largest displacement at the end: .* m\n"));
+}
+
+/// A copy of tiny.toml with one line replaced.
+std::string changed_input(const std::string& name, const std::string& line, const std::string& replacement) {
+  std::ifstream in(LATH_TINY_INPUT);
+  std::stringstream text;
+  text << in.rdbuf();
+  std::string all = text.str();
+  all.replace(all.find(line), line.size(), replacement);
+  const std::string path = testing::TempDir() + name;
+  std::ofstream(path) << all;
+  return path;
+}
+
+TEST(CommandLine, AGridBeyondMemoryIsSaid) {
+  const WaveRun run = run_wave(
+      changed_input("lath-huge.toml", "points = [17, 15, 12]", "points = [1000000, 1000000, 1000000]"));
+  EXPECT_EQ(run.status, 1) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("1000000 x 1000000 x 1000000 points on 1 ranks do not fit"));
+}
+
+TEST(CommandLine, AFolderThatCannotBeMadeIsSaidBeforeTheRun) {
+  const lath::cli::Finished finished =
+      lath::cli::run({LATH_WAVE, changed_input("lath-folder.toml", "[damping]",
+                                               "[output]\nreceivers = \"/dev/null/x\"\n[damping]")});
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_EQ(finished.out, "");
+  EXPECT_THAT(finished.err, HasSubstr("/dev/null/x"));
 }
 
 TEST(CommandLine, ExchangeMpiNeedsThatMpi) {
