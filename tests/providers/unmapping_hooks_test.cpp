@@ -12,6 +12,7 @@
 #endif
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <thread>
@@ -125,12 +126,23 @@ TEST_F(UnmappingHook, InAForkedChild) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(UnmappingHook, FatalSignalsDoWhatTheyDidBefore) {
-  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGHUP, SIGTERM}) {
+constexpr std::array fatal_signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGHUP, SIGTERM};
+
+std::vector<sighandler_t> signal_handlers() {
+  std::vector<sighandler_t> handlers;
+  for (const int number : fatal_signals) {
     struct sigaction now {};
     sigaction(number, nullptr, &now);
-    EXPECT_EQ(now.sa_handler, SIG_DFL) << number;
+    handlers.push_back(now.sa_handler);
   }
+  return handlers;
+}
+
+/// Before main(), and so before the hooks: whoever started this process may have it ignore some.
+const std::vector<sighandler_t> handlers_at_start = signal_handlers();
+
+TEST_F(UnmappingHook, FatalSignalsDoWhatTheyDidBefore) {
+  EXPECT_EQ(signal_handlers(), handlers_at_start);
 }
 
 TEST_F(UnmappingHook, BL36_AHostBufferMappedAgainIsRegisteredAgain) {
