@@ -64,7 +64,8 @@ const std::vector<Variable> table{
     {"LATH_LOG", Type::choice, "warn", "off|error|warn|info|debug",
      "Least severe log lines that are written to standard error."},
     {"LATH_PROVIDER", Type::text, "", "",
-     "Provider to use, such as ofi, ofi:tcp or ofi:shm; empty: the first viable one."},
+     "Provider to use, such as ofi, ofi:tcp, verbs or ucx:shm (ucx: and what UCX_TLS takes); empty: the "
+     "first viable one."},
     {"LATH_SCHEME", Type::choice, "auto", "auto|contiguous|gather|device_pack|host_pack|staged",
      "Forces one scheme wherever it is legal; elsewhere the cost model chooses."},
     {"LATH_SPIN", Type::integer, "1000", "",

@@ -7,6 +7,9 @@
 #if defined(LATH_HAVE_OFI)
 #include "providers/ofi/open.hpp"
 #endif
+#if defined(LATH_HAVE_UCX)
+#include "providers/ucx/open.hpp"
+#endif
 #if defined(LATH_HAVE_VERBS)
 #include "providers/verbs/open.hpp"
 #endif
@@ -60,6 +63,9 @@ const std::vector<Family>& families() {
 #endif
 #if defined(LATH_HAVE_OFI)
     ofi::family(),
+#endif
+#if defined(LATH_HAVE_UCX)
+    ucx::family(),
 #endif
   };
   return built_in;

@@ -5,9 +5,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <map>
-#include <mutex>
 
+#include "providers/open_endpoints.hpp"
 #include "providers/peer_process.hpp"
 
 namespace lath::providers::ofi {
@@ -16,48 +15,18 @@ namespace {
 constexpr std::chrono::milliseconds between_checks{100};
 constexpr std::chrono::milliseconds between_tries{1000};
 
-struct OpenEndpoints {
-  std::mutex mutex;
-  std::map<std::vector<std::byte>, std::shared_ptr<std::atomic<bool>>> flags;
-};
-
-OpenEndpoints& open_endpoints() {
-  // Leaked on purpose: workers may be destroyed with static objects.
-  static auto* instance = new OpenEndpoints;
-  return *instance;
-}
-
 }  // namespace
 
 void SocketTraits::destroy(int socket) noexcept {
   close(socket);
 }
 
-OpenEndpoint::OpenEndpoint(const Address& address)
-    : endpoint_(encode(address)), closed_(std::make_shared<std::atomic<bool>>(false)) {
-  OpenEndpoints& open = open_endpoints();
-  const std::lock_guard lock(open.mutex);
-  open.flags[endpoint_] = closed_;
-}
-
-OpenEndpoint::~OpenEndpoint() {
-  OpenEndpoints& open = open_endpoints();
-  const std::lock_guard lock(open.mutex);
-  closed_->store(true, std::memory_order_relaxed);
-  open.flags.erase(endpoint_);
-}
-
-PeerWatch::PeerWatch(const Address& address, bool internet) {
+PeerWatch::PeerWatch(const EndpointAddress& address, bool internet) : closed_(closed_flag(address)) {
   if (address.node != 0 && address.node == node_identity()) process_ = address.process;
   if (internet && address.endpoint.size() <= sizeof port_) {
     port_length_ = static_cast<socklen_t>(address.endpoint.size());
     std::memcpy(&port_, address.endpoint.data(), address.endpoint.size());
   }
-  if (process_ != getpid()) return;
-  OpenEndpoints& open = open_endpoints();
-  const std::lock_guard lock(open.mutex);
-  const auto found = open.flags.find(encode(address));
-  closed_ = found != open.flags.end() ? found->second : std::make_shared<std::atomic<bool>>(true);
 }
 
 const char* PeerWatch::reason() const noexcept {

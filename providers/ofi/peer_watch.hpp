@@ -9,23 +9,9 @@
 #include <string>
 
 #include "base/unique_handle.hpp"
-#include "providers/ofi/address.hpp"
+#include "providers/endpoint_address.hpp"
 
 namespace lath::providers::ofi {
-
-/// Endpoints that are open in this process. A device that joins two endpoints of one process by plain
-/// pointers must not be used towards a closed one.
-class OpenEndpoint {
- public:
-  explicit OpenEndpoint(const Address& address);
-  ~OpenEndpoint();
-  OpenEndpoint(const OpenEndpoint&) = delete;
-  OpenEndpoint& operator=(const OpenEndpoint&) = delete;
-
- private:
-  std::vector<std::byte> endpoint_;
-  std::shared_ptr<std::atomic<bool>> closed_;
-};
 
 struct SocketTraits {
   using type = int;
@@ -40,7 +26,7 @@ struct SocketTraits {
 class PeerWatch {
  public:
   /// `internet`: the endpoint is an internet socket address.
-  PeerWatch(const Address& address, bool internet);
+  PeerWatch(const EndpointAddress& address, bool internet);
 
   /// An operation to the peer was taken.
   void accepted() noexcept { refusals_ = 0; }
@@ -70,8 +56,8 @@ class PeerWatch {
 
   std::int64_t process_ = 0;  ///< 0 where the peer is on another node
   sockaddr_storage port_{};
-  socklen_t port_length_ = 0;                  ///< 0 where it has none
-  std::shared_ptr<std::atomic<bool>> closed_;  ///< of an endpoint in this process
+  socklen_t port_length_ = 0;                        ///< 0 where it has none
+  std::shared_ptr<const std::atomic<bool>> closed_;  ///< of an endpoint in this process
   std::uint64_t refusals_ = 0;
   Clock::time_point next_check_{};
   Clock::time_point next_try_{};

@@ -28,10 +28,10 @@ OfiProvider::OfiProvider(std::string name, Endpoint endpoint)
       receives_(std::max<std::size_t>(endpoint_.receive_depth - buffers_of(endpoint_), 1)),
       buffer_operations_(buffers_of(endpoint_)),
       buffer_memory_(buffer_operations_.size() * limits_.max_control) {
-  const Address own{.provider = endpoint_.info.get()->fabric_attr->prov_name,
-                    .node = node_identity(),
-                    .process = getpid(),
-                    .endpoint = endpoint_address(endpoint_)};
+  const EndpointAddress own{.provider = endpoint_.info.get()->fabric_attr->prov_name,
+                            .node = node_identity(),
+                            .process = getpid(),
+                            .endpoint = endpoint_address(endpoint_)};
   address_ = encode(own);
   open_ = std::make_unique<OpenEndpoint>(own);
   if (limits_.local_registration)
@@ -57,7 +57,7 @@ OfiProvider::~OfiProvider() {
   buffer_registration_.reset();
 }
 
-void OfiProvider::check_peer(const Address& address) const {
+void OfiProvider::check_peer(const EndpointAddress& address) const {
   const std::string_view own = endpoint_.info.get()->fabric_attr->prov_name;
   if (address.provider != own)
     throw Error(Code::invalid_argument, "the address is one of libfabric provider " + address.provider +
@@ -72,7 +72,7 @@ void OfiProvider::check_peer(const Address& address) const {
 }
 
 PeerId OfiProvider::connect(std::span<const std::byte> bytes) {
-  Address address = decode(bytes);
+  EndpointAddress address = decode(bytes);
   check_peer(address);
   const std::uint32_t format = endpoint_.info.get()->addr_format;
   Peer peer{.text = {}, .watch = PeerWatch(address, format == FI_SOCKADDR_IN || format == FI_SOCKADDR_IN6)};

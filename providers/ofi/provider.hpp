@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "providers/ofi/address.hpp"
 #include "providers/ofi/endpoint.hpp"
 #include "providers/ofi/memory.hpp"
 #include "providers/ofi/operation.hpp"
 #include "providers/ofi/peer_watch.hpp"
+#include "providers/open_endpoints.hpp"
 #include "providers/provider.hpp"
 
 namespace lath::providers::ofi {
@@ -63,7 +63,7 @@ class OfiProvider final : public Provider {
   };
   enum class Way { write, read };
 
-  void check_peer(const Address& address) const;
+  void check_peer(const EndpointAddress& address) const;
   Result inject(Peer& peer, std::span<const Segment> list) noexcept;
   Result rma(Way way, PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,
              Context context, unsigned flags) noexcept;

@@ -117,10 +117,15 @@ TEST_P(ProviderExchange, RandomMessages) {
     if (HasFatalFailure()) return;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Providers, ProviderExchange, testing::Values("ofi:tcp", "ofi:shm", "verbs"),
+INSTANTIATE_TEST_SUITE_P(Providers, ProviderExchange,
+                         testing::Values("ofi:tcp", "ofi:shm", "verbs", "ucx:shm", "ucx:tcp",
+                                         "ucx:rc_verbs,tcp"),
                          [](const auto& info) {
-                           const std::string name(info.param);
-                           return name.substr(name.find(':') + 1);
+                           std::string name(info.param);
+                           std::replace_if(
+                               name.begin(), name.end(),
+                               [](char letter) { return letter == ':' || letter == ','; }, '_');
+                           return name;
                          });
 
 }  // namespace

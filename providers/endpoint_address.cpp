@@ -1,14 +1,14 @@
-#include "providers/ofi/address.hpp"
+#include "providers/endpoint_address.hpp"
 
 #include <array>
 #include <cstring>
 
 #include "base/error.hpp"
 
-namespace lath::providers::ofi {
+namespace lath::providers {
 namespace {
 
-constexpr std::array<char, 4> magic = {'L', 'O', 'F', '1'};
+constexpr std::array<char, 4> magic = {'L', 'E', 'A', '1'};
 
 template <class Value>
 void append(std::vector<std::byte>& bytes, const Value& value) {
@@ -40,7 +40,7 @@ class Reader {
 
 }  // namespace
 
-std::vector<std::byte> encode(const Address& address) {
+std::vector<std::byte> encode(const EndpointAddress& address) {
   std::vector<std::byte> bytes;
   append(bytes, magic);
   append(bytes, address.node);
@@ -52,11 +52,11 @@ std::vector<std::byte> encode(const Address& address) {
   return bytes;
 }
 
-Address decode(std::span<const std::byte> bytes) {
+EndpointAddress decode(std::span<const std::byte> bytes) {
   Reader reader(bytes);
   if (reader.read<std::array<char, 4>>("first bytes") != magic)
-    throw Error(Code::invalid_argument, "the address is not one of a libfabric provider of this version");
-  Address address;
+    throw Error(Code::invalid_argument, "the address is not one of an endpoint of this version");
+  EndpointAddress address;
   address.node = reader.read<std::uint64_t>("node");
   address.process = reader.read<std::int64_t>("process");
   const auto provider_length = reader.read<std::uint16_t>("length of the provider's name");
@@ -71,4 +71,4 @@ Address decode(std::span<const std::byte> bytes) {
   return address;
 }
 
-}  // namespace lath::providers::ofi
+}  // namespace lath::providers
