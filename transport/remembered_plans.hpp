@@ -8,7 +8,7 @@
 
 namespace lath::transport {
 
-struct Peer;
+class Peer;
 
 /// The plans that a worker's last rendezvous messages had: programs repeat few kinds of messages many times,
 /// and making a plan costs as much as sending a short message. One thread at a time.
