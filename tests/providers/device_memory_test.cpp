@@ -57,7 +57,7 @@ TEST_P(DeviceMemory, AListOfDeviceAndHostMemoryEachWay) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, DeviceMemory,
-                         testing::Values("stub", "ofi:tcp", "ofi:shm", "verbs", "ucx:shm", "ucx:tcp"),
+                         testing::Values("stub", "ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm", "ucx:tcp"),
                          provider_name);
 
 TEST(StubDeviceMemory, TaggedMessageBetweenDeviceBuffers) {

@@ -166,8 +166,9 @@ TEST_P(ProviderSuite, ALongerTaggedMessageIsTruncated) {
   ASSERT_NE(at_b.ended[&into].error, nullptr);
   EXPECT_EQ(at_b.ended[&into].error->lath_code(), Code::truncated);
   EXPECT_EQ(into[60], std::byte{0xcc}) << "written beyond the receive";
-  // Over tcp, libfabric 1.17 ends the connection; elsewhere later messages are unharmed.
-  if (GetParam() == "ofi:tcp") return;
+  // Over tcp, which carries for the stand-in for cxi, too, libfabric 1.17 ends the connection; elsewhere later
+  // messages are unharmed.
+  if (GetParam() == "ofi:tcp" || GetParam() == "ofi:cxi") return;
   int received = 0;
   const Segment to{into.data(), 100, writing};
   ASSERT_TRUE(post([&] { return b->receive_tagged(to_a, {&to, 1}, tag, &received); }));
@@ -349,10 +350,10 @@ TEST_P(LibfabricSuite, BL49_EmptyAndNullRangesAreNotRegistered) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, ProviderSuite,
-                         testing::Values("stub", "ofi:tcp", "ofi:shm", "verbs", "ucx:shm", "ucx:tcp"),
+                         testing::Values("stub", "ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm", "ucx:tcp"),
                          provider_name);
 INSTANTIATE_TEST_SUITE_P(Providers, LibfabricSuite,
-                         testing::Values("ofi:tcp", "ofi:shm", "verbs", "ucx:shm", "ucx:tcp"), provider_name);
+                         testing::Values("ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm", "ucx:tcp"), provider_name);
 
 }  // namespace
 }  // namespace lath::providers
