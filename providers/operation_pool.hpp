@@ -45,6 +45,7 @@ class OperationPool {
     free_ = operation;
     --in_use_;
   }
+  [[nodiscard]] std::size_t size() const noexcept { return operations_.size(); }
   [[nodiscard]] std::size_t in_use() const noexcept { return in_use_; }
   /// The operation in use for a caller's context, or null.
   [[nodiscard]] Operation* find(OperationKind kind, Context user) noexcept {

@@ -114,6 +114,7 @@ Result OfiProvider::send(PeerId id, std::span<const Segment> list, Context conte
   if (context == nullptr) return inject(*peer, list);
   Operation* operation = transmits_.take(OperationKind::transmit, id, context);
   if (operation == nullptr) return Result::again();
+  flags = followed(flags);
   Vectors vectors(list);
   fi_msg message{};
   message.msg_iov = vectors.entries();
@@ -134,6 +135,7 @@ Result OfiProvider::send_tagged(PeerId id, std::span<const Segment> list, std::u
   if (peer == nullptr) return result;
   Operation* operation = transmits_.take(OperationKind::transmit, id, context);
   if (operation == nullptr) return Result::again();
+  flags = followed(flags);
   Vectors vectors(list);
   fi_msg_tagged message{};
   message.msg_iov = vectors.entries();
@@ -182,6 +184,7 @@ Result OfiProvider::rma(Way way, PeerId id, std::span<const Segment> local,
   if (!limits_.rma) return Result::failure(Code::not_supported, name_ + " has no RMA");
   Operation* operation = transmits_.take(OperationKind::transmit, id, context);
   if (operation == nullptr) return Result::again();
+  flags = followed(flags);
   Vectors vectors(local);
   std::array<fi_rma_iov, longest_list> targets;
   for (std::size_t i = 0; i < remote.size(); ++i)

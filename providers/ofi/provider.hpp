@@ -72,6 +72,11 @@ class OfiProvider final : public Provider {
   /// What a post came to; gives the operation back unless it was accepted.
   Result posted(long status, OperationPool& pool, Operation* operation, const char* doing) noexcept;
   void count(std::span<const Segment> list, unsigned flags) noexcept;
+  /// The flags of an operation that has been taken from its pool. Without `more` where no other would be
+  /// taken after it: what is held back until something follows would then wait for ever.
+  [[nodiscard]] unsigned followed(unsigned flags) const noexcept {
+    return transmits_.in_use() < transmits_.size() ? flags : flags & ~more;
+  }
 
   void post_receive_buffer(Operation* operation) noexcept;
   void repost_late_buffers() noexcept;

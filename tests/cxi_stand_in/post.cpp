@@ -135,10 +135,8 @@ ssize_t post(Endpoint& endpoint, const Posted& posted, bool silent = false) {
   if (const int status = check(endpoint, posted)) return status;
   const Place place = place_of(posted.buffer, posted.length);
   if (const int status = check_place(endpoint, posted, place)) return status;
-  if (!has_room(endpoint, posted.kind)) {
-    ring(endpoint);  // as cxi does, lest what is held wait for ever
-    return full();
-  }
+  // What is held stays so: cxi rings for nobody.
+  if (!has_room(endpoint, posted.kind)) return full();
   Request* request = request_for(endpoint, posted, place.address);
   if (is_receive(posted.kind)) {
     ++endpoint.receives;

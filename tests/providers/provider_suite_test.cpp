@@ -166,8 +166,8 @@ TEST_P(ProviderSuite, ALongerTaggedMessageIsTruncated) {
   ASSERT_NE(at_b.ended[&into].error, nullptr);
   EXPECT_EQ(at_b.ended[&into].error->lath_code(), Code::truncated);
   EXPECT_EQ(into[60], std::byte{0xcc}) << "written beyond the receive";
-  // Over tcp, which carries for the stand-in for cxi, too, libfabric 1.17 ends the connection; elsewhere later
-  // messages are unharmed.
+  // Over tcp, which carries for the stand-in for cxi, too, libfabric 1.17 ends the connection; elsewhere
+  // later messages are unharmed.
   if (GetParam() == "ofi:tcp" || GetParam() == "ofi:cxi") return;
   int received = 0;
   const Segment to{into.data(), 100, writing};
@@ -252,6 +252,23 @@ TEST_P(ProviderSuite, BL43_AFullQueueAnswersAgainAndEveryOperationEndsOnce) {
     seen[number] = true;
   }
   for (const auto& [context, end] : at_a.ended) EXPECT_EQ(end.times, 1U);
+}
+
+// A device may hold back what is posted with `more` until something follows, which a full queue refuses.
+TEST_P(ProviderSuite, BL43_AQueueFullOfOperationsWithMoreMovesOn) {
+  const std::size_t most = std::min<std::size_t>(a->limits().queue_depth * 2, 6000);
+  std::vector<std::uint64_t> numbers(most);
+  const auto* reading = registered(*a, numbers.data(), most * 8);
+  std::size_t count = 0;
+  for (bool taken = true; taken && count < most; count += taken ? 1 : 0) {
+    const Segment segment{&numbers[count], 8, reading};
+    Result result = a->send(to_b, {&segment, 1}, &numbers[count], more);
+    ASSERT_FALSE(result.is_error()) << result.error().what();
+    taken = result.is_done();
+  }
+  const Segment segment{&numbers[0], 8, reading};
+  ASSERT_TRUE(post([&] { return a->send(to_b, {&segment, 1}, &count, 0); }));
+  ASSERT_TRUE(drive([&] { return at_b.messages.size() == count + 1 && at_a.completions == count + 1; }));
 }
 
 TEST_P(ProviderSuite, OperationsMayBePostedFromWithinEvents) {
