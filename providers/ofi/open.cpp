@@ -1,5 +1,6 @@
 #include "providers/ofi/open.hpp"
 
+#include <sys/mman.h>
 #include <sys/uio.h>
 
 #include <array>
@@ -14,11 +15,9 @@
 namespace lath::providers::ofi {
 namespace {
 
-// Some libraries built without CUDA take device memory all the same and read it with the processor later.
-// They give themselves away by taking memory of an accelerator that is not there, too.
-void refuse_blind_registration(const Endpoint& endpoint) {
-  std::array<std::byte, 64> memory{};
-  iovec range{memory.data(), memory.size()};
+/// Whether the library registers a range as memory of an accelerator that is not there.
+bool registers_as_absent(const Endpoint& endpoint, void* address, std::size_t length) {
+  iovec range{address, length};
   fi_mr_attr attributes{};
   attributes.mr_iov = &range;
   attributes.iov_count = 1;
@@ -26,7 +25,34 @@ void refuse_blind_registration(const Endpoint& endpoint) {
   attributes.requested_key = ~0U;
   attributes.iface = FI_HMEM_ZE;
   MemoryRegionHandle region;
-  if (fi_mr_regattr(endpoint.domain.get(), &attributes, 0, region.receive()) == 0)
+  return fi_mr_regattr(endpoint.domain.get(), &attributes, 0, region.receive()) == 0;
+}
+
+/// Pages that nobody can reach.
+class ForbiddenPages {
+ public:
+  ForbiddenPages() : address_(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (address_ == MAP_FAILED) throw Error(Code::no_memory, "no addresses for a page");
+  }
+  ~ForbiddenPages() { munmap(address_, bytes); }
+  ForbiddenPages(const ForbiddenPages&) = delete;
+  ForbiddenPages& operator=(const ForbiddenPages&) = delete;
+
+  static constexpr std::size_t bytes = 4096;
+  [[nodiscard]] void* address() const { return address_; }
+
+ private:
+  void* address_;
+};
+
+// Some libraries built without CUDA take device memory all the same and read it with the processor later.
+// They give themselves away by taking memory of an accelerator that is not there, and pages without access.
+// cxi does not heed which accelerator it is told, but looks at the pages itself.
+void refuse_blind_registration(const Endpoint& endpoint) {
+  std::array<std::byte, 64> memory{};
+  const ForbiddenPages forbidden;
+  if (registers_as_absent(endpoint, memory.data(), memory.size()) &&
+      registers_as_absent(endpoint, forbidden.address(), ForbiddenPages::bytes))
     throw Error(Code::not_supported, "libfabric registers memory of any kind without looking at it");
 }
 

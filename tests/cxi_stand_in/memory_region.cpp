@@ -1,6 +1,8 @@
 #include <rdma/fi_errno.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
+#include <array>
 #include <memory>
 
 #include "tests/cxi_stand_in/device_pages.hpp"
@@ -68,6 +70,16 @@ fi_ops object_calls = {.size = sizeof(fi_ops),
                        .tostr = nullptr,
                        .ops_set = nullptr};
 
+/// Whether the kernel would pin the page at an address. Asked without touching it here.
+bool can_be_pinned(const void* address) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return false;
+  const bool readable = write(ends[1], address, 1) == 1;
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return readable;
+}
+
 /// Takes the key that the application chose; peers need one, and nobody else does.
 int take_key(MemoryRegion& region) {
   if (!region.remote() || region.domain->provider_keys) return 0;
@@ -94,6 +106,8 @@ int register_attributes(fid* handle, const fi_mr_attr* attributes, std::uint64_t
   if (range.iov_len > 0 && range.iov_base == nullptr) return refuse(FI_EINVAL, "a null range is registered");
   // cxi takes an empty range; the rule is that nothing is to be registered there.
   if (range.iov_len == 0) return refuse(FI_EINVAL, "an empty range is registered");
+  if (!place.device && !can_be_pinned(range.iov_base))
+    return -FI_EFAULT;  // no rule: what the kernel says of pages without access
   if (place.lost || (place.device && !region->domain->device_memory))
     return refuse(FI_EINVAL, "device memory that cannot be mapped is registered");
   region->address = place.address;
