@@ -12,7 +12,7 @@
 namespace lath::providers::ofi {
 namespace {
 
-// Bounds the memory of operation contexts where a device grants queues of tens of thousands.
+// Bounds the memory of operation contexts where a device offers queues of tens of thousands.
 constexpr std::size_t deepest_queue = 4096;
 
 std::size_t list_length(std::size_t granted) {
@@ -25,6 +25,11 @@ Endpoint open_endpoint(Info info) {
   Endpoint endpoint;
   endpoint.info = std::move(info);
   fi_info& granted = *endpoint.info.get();
+  // Asked for as they are used: a device sets aside what it grants, and the completion queue fits both.
+  endpoint.transmit_depth = std::min(granted.tx_attr->size, deepest_queue);
+  endpoint.receive_depth = std::min(granted.rx_attr->size, deepest_queue);
+  granted.tx_attr->size = endpoint.transmit_depth;
+  granted.rx_attr->size = endpoint.receive_depth;
   check(library()->fabric(granted.fabric_attr, endpoint.fabric.receive(), nullptr), "fi_fabric");
   check(fi_domain(endpoint.fabric.get(), &granted, endpoint.domain.receive(), nullptr), "fi_domain");
 
@@ -33,8 +38,6 @@ Endpoint open_endpoint(Info info) {
   check(fi_av_open(endpoint.domain.get(), &address_attributes, endpoint.addresses.receive(), nullptr),
         "fi_av_open");
 
-  endpoint.transmit_depth = std::min(granted.tx_attr->size, deepest_queue);
-  endpoint.receive_depth = std::min(granted.rx_attr->size, deepest_queue);
   fi_cq_attr queue_attributes{};
   queue_attributes.format = FI_CQ_FORMAT_MSG;
   queue_attributes.size = endpoint.transmit_depth + endpoint.receive_depth;
