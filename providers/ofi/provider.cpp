@@ -24,6 +24,7 @@ OfiProvider::OfiProvider(std::string name, Endpoint endpoint)
     : name_(std::move(name)),
       endpoint_(std::move(endpoint)),
       limits_(granted(endpoint_)),
+      keys_(endpoint_.info.get()->domain_attr->mr_key_size),
       transmits_(endpoint_.transmit_depth),
       receives_(std::max<std::size_t>(endpoint_.receive_depth - buffers_of(endpoint_), 1)),
       buffer_operations_(buffers_of(endpoint_)),
@@ -36,7 +37,7 @@ OfiProvider::OfiProvider(std::string name, Endpoint endpoint)
   open_ = std::make_unique<OpenEndpoint>(own);
   if (limits_.local_registration)
     buffer_registration_ = std::make_unique<RegisteredMemory>(
-        endpoint_, buffer_memory_.data(), buffer_memory_.size(), MemoryKind::host, true, false, next_key_++);
+        endpoint_, keys_, buffer_memory_.data(), buffer_memory_.size(), MemoryKind::host, true, false);
   late_buffers_.reserve(buffer_operations_.size());
   std::byte* buffer = buffer_memory_.data();
   for (Operation& operation : buffer_operations_) {
@@ -107,8 +108,9 @@ std::unique_ptr<Registration> OfiProvider::register_memory(void* address, std::s
       throw Error(Code::invalid_argument, "an empty or null range cannot be registered", name_);
     if (kind == MemoryKind::device && (endpoint_.info.get()->caps & FI_HMEM) == 0)
       throw Error(Code::not_supported, name_ + " takes no device memory: " + limits_.device_memory_reason);
+    if (!needs_registration(endpoint_, kind, remote)) return std::make_unique<RegisteredMemory>();
     auto registered =
-        std::make_unique<RegisteredMemory>(endpoint_, address, length, kind, writable, remote, next_key_++);
+        std::make_unique<RegisteredMemory>(endpoint_, keys_, address, length, kind, writable, remote);
     ++counters_.registrations;
     return registered;
   } catch (const Error& error) {

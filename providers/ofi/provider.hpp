@@ -93,6 +93,7 @@ class OfiProvider final : public Provider {
   std::string name_;
   Endpoint endpoint_;
   Limits limits_;
+  Keys keys_;
   Counters counters_;
   std::vector<std::byte> address_;
   std::unique_ptr<OpenEndpoint> open_;
@@ -103,7 +104,6 @@ class OfiProvider final : public Provider {
   std::vector<std::byte> buffer_memory_;
   std::unique_ptr<RegisteredMemory> buffer_registration_;
   std::vector<Operation*> late_buffers_;  ///< that the device did not take back at once
-  std::uint64_t next_key_ = 0;
   std::uint64_t polls_ = 0;
   std::uint64_t watches_ = 0;
   std::size_t next_process_ = 0;  ///< the peer whose process is looked at next

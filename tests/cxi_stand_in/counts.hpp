@@ -20,6 +20,7 @@ struct lath_cxi_stand_in_counts {
   std::uint64_t completions;  ///< entries read from completion queues
   std::uint64_t again;        ///< posts refused as the queue asked for was full
   std::uint64_t refusals;     ///< calls that broke a rule of cxi
+  std::uint64_t transmit_size, receive_size, completion_size;  ///< asked for by the latest endpoint
 };
 
 /// Fills `counts`. Thread safe.

@@ -57,6 +57,9 @@ int control(fid* handle, int command, void*) {
   if (endpoint.addresses == nullptr) return refuse(FI_ENOAV, "an endpoint without an address vector");
   if (endpoint.transmit_queue == nullptr || endpoint.receive_queue == nullptr)
     return refuse(FI_ENOCQ, "an endpoint without completion queues");
+  record().transmit_size = endpoint.transmit_size;
+  record().receive_size = endpoint.receive_size;
+  record().completion_size = endpoint.transmit_queue->size;
   const int status = fi_enable(endpoint.carrier);
   endpoint.enabled = status == 0;
   return status;

@@ -59,5 +59,8 @@ extern "C" __attribute__((visibility("default"))) void lath_cxi_stand_in_read_co
              .optimised = record.optimised,
              .completions = record.completions,
              .again = record.again,
-             .refusals = record.refusals};
+             .refusals = record.refusals,
+             .transmit_size = record.transmit_size,
+             .receive_size = record.receive_size,
+             .completion_size = record.completion_size};
 }
