@@ -130,26 +130,43 @@ void keep_injected(Request* request) {
   request->buffer = request->injected.data();
 }
 
-/// `silent`: an inject call, which gets no entry.
-ssize_t post(Endpoint& endpoint, const Posted& posted, bool silent = false) {
+/// A receive, which needs no doorbell.
+ssize_t listen(Endpoint& endpoint, Request* request) {
+  ++endpoint.receives;
+  ++endpoint.receive_queue->reserved;
+  endpoint.listening.push_back(request);
+  issue(endpoint);
+  return 0;
+}
+
+/// An inject call ends when it returns, so nobody may poll for it: it is taken if it leaves at once.
+ssize_t leave_at_once(Endpoint& endpoint, Request* request) {
+  request->reported = false;
+  ring(endpoint);
+  if (const int status = issue_now(request)) {
+    endpoint.domain->requests.give_back(request);
+    return status == -FI_EAGAIN ? full() : status;
+  }
+  ++record().doorbells;
+  return 0;
+}
+
+ssize_t post(Endpoint& endpoint, const Posted& posted, bool inject_call = false) {
   if (const int status = check(endpoint, posted)) return status;
   const Place place = place_of(posted.buffer, posted.length);
   if (const int status = check_place(endpoint, posted, place)) return status;
   // What is held stays so: cxi rings for nobody.
   if (!has_room(endpoint, posted.kind)) return full();
   Request* request = request_for(endpoint, posted, place.address);
-  if (is_receive(posted.kind)) {
-    ++endpoint.receives;
-    ++endpoint.receive_queue->reserved;
-    endpoint.listening.push_back(request);
-    issue(endpoint);
-    return 0;
-  }
-  if (silent) request->reported = false;
+  if (is_receive(posted.kind)) return listen(endpoint, request);
   if ((posted.flags & FI_INJECT) != 0) keep_injected(request);
+  if (inject_call) {
+    if (const ssize_t status = leave_at_once(endpoint, request)) return status;
+  }
   count(posted, place);
   ++endpoint.transmits;
   ++endpoint.transmit_queue->reserved;
+  if (inject_call) return 0;
   endpoint.held.push_back(request);
   if ((posted.flags & FI_MORE) == 0) ring(endpoint);
   return 0;

@@ -95,6 +95,15 @@ void issue(Endpoint& endpoint) {
   }
 }
 
+int issue_now(Request* request) {
+  Endpoint& endpoint = *request->endpoint;
+  if (!endpoint.rung.empty()) return -FI_EAGAIN;
+  ++endpoint.issued;
+  const auto status = static_cast<int>(hand_over(endpoint, *request));
+  if (status != 0) --endpoint.issued;
+  return status;
+}
+
 void succeed(Request* request, const fi_cq_tagged_entry& entry) {
   if (!is_receive(*request)) --request->endpoint->issued;
   CompletionQueue& queue = end(request);

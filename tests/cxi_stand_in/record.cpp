@@ -17,7 +17,7 @@ Record& record() {
 
 int refuse(int number, const char* rule) {
   ++record().refusals;
-  const char* strict = std::getenv("LATH_CXI_STAND_IN_STRICT");
+  const char* strict = std::getenv("CXI_STAND_IN_STRICT");
   if (strict != nullptr && std::string_view(strict) == "1") {
     std::fprintf(stderr, "the stand-in for cxi refuses: %s\n", rule);
     std::abort();
@@ -31,7 +31,7 @@ int full() {
 }
 
 void write_record() {
-  const char* path = std::getenv("LATH_CXI_STAND_IN_COUNTS");
+  const char* path = std::getenv("CXI_STAND_IN_COUNTS");
   std::FILE* file = path != nullptr ? std::fopen(path, "a") : nullptr;
   if (file == nullptr) return;
   lath_cxi_stand_in_counts counts{};

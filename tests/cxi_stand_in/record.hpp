@@ -15,13 +15,13 @@ struct Record {
 [[nodiscard]] Record& record();
 
 /// Counts a breach of one of cxi's rules and gives the error that cxi gives: -`number`. Where
-/// LATH_CXI_STAND_IN_STRICT is 1 the process aborts and names the rule.
+/// CXI_STAND_IN_STRICT is 1 the process aborts and names the rule.
 int refuse(int number, const char* rule);
 
 /// Back-pressure, which is no breach: -FI_EAGAIN.
 int full();
 
-/// Appends the counts as one line to the file that LATH_CXI_STAND_IN_COUNTS names, if it does.
+/// Appends the counts as one line to the file that CXI_STAND_IN_COUNTS names, if it does.
 void write_record();
 
 }  // namespace lath::cxi_stand_in

@@ -15,8 +15,8 @@ std::string_view environment(const char* name) {
 
 Variant variant() {
   Variant variant;
-  variant.device_memory = environment("LATH_CXI_STAND_IN_HMEM") != "0";
-  std::string_view registration = environment("LATH_CXI_STAND_IN_MR");
+  variant.device_memory = environment("CXI_STAND_IN_HMEM") != "0";
+  std::string_view registration = environment("CXI_STAND_IN_MR");
   if (registration.starts_with("odp_")) {
     variant.allocated = false;
     registration.remove_prefix(4);

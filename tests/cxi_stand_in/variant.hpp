@@ -2,7 +2,7 @@
 
 namespace lath::cxi_stand_in {
 
-/// What LATH_CXI_STAND_IN_MR and LATH_CXI_STAND_IN_HMEM say.
+/// What CXI_STAND_IN_MR and CXI_STAND_IN_HMEM say.
 struct Variant {
   bool provider_keys = true;  ///< offers FI_MR_PROV_KEY
   bool client_keys = true;    ///< offers keys that the application chooses
@@ -10,8 +10,8 @@ struct Variant {
   bool device_memory = true;  ///< FI_HMEM is offered
 };
 
-/// LATH_CXI_STAND_IN_MR is one of prov_key, client_key, odp_prov_key and odp_client_key, or unset: cxi's own
-/// default, provider keys before client keys. LATH_CXI_STAND_IN_HMEM=0 takes FI_HMEM away.
+/// CXI_STAND_IN_MR is one of prov_key, client_key, odp_prov_key and odp_client_key, or unset: cxi's own
+/// default, provider keys before client keys. CXI_STAND_IN_HMEM=0 takes FI_HMEM away.
 [[nodiscard]] Variant variant();
 
 }  // namespace lath::cxi_stand_in

@@ -25,7 +25,7 @@ class Cxi : public ProviderPair {
   }
   /// Whether the application chooses the keys, which the stand-in's environment says.
   bool client_keys() const {
-    const char* mode = std::getenv("LATH_CXI_STAND_IN_MR");
+    const char* mode = std::getenv("CXI_STAND_IN_MR");
     return mode != nullptr && std::strstr(mode, "client_key") != nullptr;
   }
   std::array<std::byte, 4096> memory{};

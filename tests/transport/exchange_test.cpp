@@ -118,7 +118,7 @@ TEST_P(ProviderExchange, RandomMessages) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Providers, ProviderExchange,
-                         testing::Values("ofi:tcp", "ofi:shm", "verbs", "ucx:shm", "ucx:tcp",
+                         testing::Values("ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm", "ucx:tcp",
                                          "ucx:rc_verbs,tcp"),
                          [](const auto& info) {
                            std::string name(info.param);
