@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 
 #include "base/error.hpp"
@@ -5,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/information.hpp"
 #include "lath/lath.h"
+#include "providers/unmapping_hooks.hpp"
 
 namespace lath::cli {
 namespace {
@@ -16,6 +19,16 @@ VariableState state_of(const config::Variable& variable) {
           .problem = config::problem(variable)};
 }
 
+bool keeps_registrations() {
+  const auto all = config::variables();
+  const auto keep = std::find_if(all.begin(), all.end(), [](const config::Variable& variable) {
+    return variable.name == "LATH_KEEP_REGISTRATIONS";
+  });
+  // A value that cannot be used is told elsewhere.
+  const bool usable = keep != all.end() && config::problem(*keep).empty();
+  return usable && config::boolean("LATH_KEEP_REGISTRATIONS") && providers::unmapping_hooks().installed;
+}
+
 Information gather() {
   Information information{.version = lath_version(),
                           .build = build_options(),
@@ -25,6 +38,8 @@ Information gather() {
   for (const config::Variable& variable : config::variables())
     information.variables.push_back(state_of(variable));
   information.unknown = config::unknown();
+  information.fabric =
+      fabric_warnings([](const char* name) { return std::getenv(name); }, keeps_registrations());
   return information;
 }
 

@@ -90,6 +90,9 @@ std::string as_text(const Information& information) {
     fmt::format_to(to, "  {}: {} bytes at start; bound: {}\n", item.what, item.bytes, item.bound);
   fmt::format_to(to, "\nvariables\n");
   append_variables(out, information);
+  if (!information.fabric.empty()) fmt::format_to(to, "\nsettings of libfabric that hurt\n");
+  for (const FabricWarning& warning : information.fabric)
+    fmt::format_to(to, "  {} = '{}': {}\n", warning.variable, warning.value, warning.reason);
   return fmt::to_string(out);
 }
 
@@ -122,6 +125,9 @@ Json as_json(const Information& information) {
   Json unknown = Json::array();
   for (const config::Unknown& entry : information.unknown)
     unknown.push_back({{"name", entry.name}, {"nearest", entry.nearest}});
+  Json fabric = Json::array();
+  for (const FabricWarning& warning : information.fabric)
+    fabric.push_back({{"name", warning.variable}, {"value", warning.value}, {"reason", warning.reason}});
   Json worker{{"provider", information.worker.provider}};
   if (!information.worker.problem.empty()) worker["problem"] = information.worker.problem;
   worker["memory"] = Json::array();
@@ -139,7 +145,8 @@ Json as_json(const Information& information) {
           {"providers", std::move(candidates)},
           {"worker", std::move(worker)},
           {"variables", std::move(variables)},
-          {"unknown_variables", std::move(unknown)}};
+          {"unknown_variables", std::move(unknown)},
+          {"libfabric_warnings", std::move(fabric)}};
 }
 
 }  // namespace lath::cli

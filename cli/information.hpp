@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "cli/fabric_environment.hpp"
 #include "gpu/device.hpp"
 #include "providers/registry.hpp"
 
@@ -43,6 +44,7 @@ struct Information {
   WorkerMemory worker;
   std::vector<VariableState> variables = {};
   std::vector<config::Unknown> unknown = {};
+  std::vector<FabricWarning> fabric = {};  ///< settings of libfabric's that hurt
 };
 
 /// Opens a worker of the default provider to ask it.

@@ -71,6 +71,15 @@ TEST(Info, UnknownVariablesGetTheNearestName) {
   EXPECT_THAT(lath({"info"}, {"LATH_PROVIDR=ofi"}).out, HasSubstr("LATH_PROVIDR"));
 }
 
+TEST(Info, SettingsOfLibfabricThatHurtAreToldWithTheReason) {
+  EXPECT_TRUE(info()["libfabric_warnings"].empty());
+  const json told = info({"FI_MR_CACHE_MAX_COUNT=0"})["libfabric_warnings"];
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0]["name"], "FI_MR_CACHE_MAX_COUNT");
+  EXPECT_THAT(lath({"info"}, {"FI_MR_CACHE_MAX_COUNT=0"}).out,
+              HasSubstr("FI_MR_CACHE_MAX_COUNT = '0': libfabric's registration cache is off"));
+}
+
 TEST(Info, AValueThatCannotBeReadIsShownAsSuch) {
   const json told = info({"LATH_EAGER_BYTES=few"});
   EXPECT_THAT(named(told["variables"], "LATH_EAGER_BYTES")["problem"].get<std::string>(), HasSubstr("few"));
