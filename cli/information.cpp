@@ -21,6 +21,7 @@ Json limits_json(const providers::Limits& limits) {
           {"tag_mask", fmt::format("{:#x}", limits.tag_mask)},
           {"queue_depth", limits.queue_depth},
           {"rma", limits.rma},
+          {"batched_writes", limits.batched_writes},
           {"device_memory", limits.device_memory},
           {"device_memory_reason", limits.device_memory_reason},
           {"local_registration", limits.local_registration},

@@ -26,6 +26,7 @@ struct Limits {
   std::uint64_t tag_mask = ~0ULL;    ///< bits of the data tag that travel
   std::size_t queue_depth = 0;       ///< operations that may be outstanding before `again`
   bool rma = false;                  ///< read() and write() work
+  bool batched_writes = false;       ///< write() takes a null context: many writes, one completion
   bool device_memory = false;        ///< proven by a loop-back transfer at start
   bool local_registration = false;   ///< segments need a registration, also for sends and receives
   bool ordered = false;              ///< send() arrives in order at each peer
@@ -111,7 +112,10 @@ class Provider {
                                 Context context) noexcept = 0;
   /// Asks for an unmatched receive_tagged to end with Code::cancelled; its completion still follows.
   virtual void cancel(Context context) noexcept = 0;
-  /// RMA. Both lists have the same total. write() completes when the data is visible at the peer.
+  /// RMA. Both lists have the same total. write() completes when the data is visible at the peer. Where
+  /// limits().batched_writes, one with a null context and `more` begins or continues a batch, which the next
+  /// write to that peer with a context closes: the batch has one completion, when all of it is visible, with
+  /// the first error of any; an error is answered at once only where nothing of the batch was taken.
   virtual Result write(PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,
                        Context context, unsigned flags) noexcept = 0;
   virtual Result read(PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,

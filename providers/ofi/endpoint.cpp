@@ -30,6 +30,10 @@ Endpoint open_endpoint(Info info) {
   endpoint.receive_depth = std::min(granted.rx_attr->size, deepest_queue);
   granted.tx_attr->size = endpoint.transmit_depth;
   granted.rx_attr->size = endpoint.receive_depth;
+  // Messages that arrive in order are a gain; order among writes would cost cxi its low-overhead packets.
+  granted.tx_attr->msg_order &= FI_ORDER_SAS;
+  granted.rx_attr->msg_order &= FI_ORDER_SAS;
+  endpoint.fence = (granted.caps & FI_FENCE) != 0;
   check(library()->fabric(granted.fabric_attr, endpoint.fabric.receive(), nullptr), "fi_fabric");
   check(fi_domain(endpoint.fabric.get(), &granted, endpoint.domain.receive(), nullptr), "fi_domain");
 
@@ -81,6 +85,7 @@ Limits granted(const Endpoint& endpoint) {
   limits.send_list = list_length(info.tx_attr->iov_limit);
   limits.receive_list = list_length(info.rx_attr->iov_limit);
   limits.rma = (info.caps & FI_RMA) != 0;
+  limits.batched_writes = limits.rma;
   limits.rma_local_list = limits.send_list;
   limits.rma_remote_list = list_length(info.tx_attr->rma_iov_limit);
   limits.inject_bytes = std::min(info.tx_attr->inject_size, most_injected);

@@ -21,6 +21,8 @@ struct Endpoint {
   std::size_t transmit_depth = 0;  ///< operations that initiate, outstanding at once
   std::size_t receive_depth = 0;   ///< posted receives, those of the receive buffers included
 
+  bool fence = false;  ///< an operation can be made to wait for all before it
+
   [[nodiscard]] bool needs(int mr_mode_bit) const noexcept {
     return (info.get()->domain_attr->mr_mode & mr_mode_bit) != 0;
   }

@@ -3,6 +3,7 @@
 #include <rdma/fabric.h>
 
 #include <cstddef>
+#include <memory>
 
 #include "providers/operation_pool.hpp"
 
@@ -16,6 +17,9 @@ struct Operation {
   PeerId peer = 0;
   OperationKind kind = OperationKind::idle;
   bool cancelled = false;
+  Operation* batch = nullptr;      ///< of a transmit: what it is a part of, which is never handed over itself
+  std::size_t parts = 0;           ///< of a batch: under way
+  std::unique_ptr<Error> failure;  ///< of a batch: the first of its parts'
   Operation* next = nullptr;
 };
 

@@ -56,6 +56,7 @@ void OfiProvider::complete(Operation* operation, std::size_t bytes, Events& even
       return;
     }
     case OperationKind::transmit: {
+      if (operation->batch != nullptr) return end_part(operation, nullptr, events);
       const Context user = operation->user;
       transmits_.give_back(operation);
       if (user != nullptr) events.on_completion(user, 0, nullptr);
@@ -100,6 +101,10 @@ Result OfiProvider::complete_failed(Events& events) noexcept {
           Code::unreachable,
           peer + ": " + (watch.dead() ? watch.reason() : "the connection broke") + "; " + error.what());
     if (broken != nullptr) told = broken.get();
+  }
+  if (operation->batch != nullptr) {
+    end_part(operation, told, events);
+    return Result::done();
   }
   (received ? receives_ : transmits_).give_back(operation);
   if (user != nullptr) events.on_completion(user, received ? entry.len : 0, told);

@@ -176,6 +176,25 @@ void OfiProvider::cancel(Context context) noexcept {
   fi_cancel(&endpoint_.handle.get()->fid, operation);
 }
 
+long OfiProvider::post_rma(Way way, const Peer& peer, std::span<const Segment> local,
+                           std::span<const RemoteSegment> remote, Operation* operation,
+                           std::uint64_t flags) noexcept {
+  Vectors vectors(local);
+  std::array<fi_rma_iov, longest_list> targets;
+  for (std::size_t i = 0; i < remote.size(); ++i)
+    targets[i] = {remote[i].address, remote[i].length, remote[i].key};
+  fi_msg_rma message{};
+  message.msg_iov = vectors.entries();
+  message.desc = vectors.descriptors();
+  message.iov_count = vectors.count();
+  message.addr = peer.address;
+  message.rma_iov = targets.data();
+  message.rma_iov_count = remote.size();
+  message.context = operation;
+  fid_ep* endpoint = endpoint_.handle.get();
+  return way == Way::write ? fi_writemsg(endpoint, &message, flags) : fi_readmsg(endpoint, &message, flags);
+}
+
 Result OfiProvider::rma(Way way, PeerId id, std::span<const Segment> local,
                         std::span<const RemoteSegment> remote, Context context, unsigned flags) noexcept {
   Result result = Result::done();
@@ -185,30 +204,19 @@ Result OfiProvider::rma(Way way, PeerId id, std::span<const Segment> local,
   Operation* operation = transmits_.take(OperationKind::transmit, id, context);
   if (operation == nullptr) return Result::again();
   flags = followed(flags);
-  Vectors vectors(local);
-  std::array<fi_rma_iov, longest_list> targets;
-  for (std::size_t i = 0; i < remote.size(); ++i)
-    targets[i] = {remote[i].address, remote[i].length, remote[i].key};
-  fi_msg_rma message{};
-  message.msg_iov = vectors.entries();
-  message.desc = vectors.descriptors();
-  message.iov_count = vectors.count();
-  message.addr = peer->address;
-  message.rma_iov = targets.data();
-  message.rma_iov_count = remote.size();
-  message.context = operation;
-  fid_ep* endpoint = endpoint_.handle.get();
-  const long status = way == Way::write
-                          ? fi_writemsg(endpoint, &message, more_bit(flags) | FI_DELIVERY_COMPLETE)
-                          : fi_readmsg(endpoint, &message, more_bit(flags));
-  result = posted(status, transmits_, operation, way == Way::write ? "write to" : "read from");
+  const bool writes = way == Way::write;
+  const long status =
+      post_rma(way, *peer, local, remote, operation, more_bit(flags) | (writes ? FI_DELIVERY_COMPLETE : 0));
+  result = posted(status, transmits_, operation, writes ? "write to" : "read from");
   if (result.is_done()) count(local, flags);
   return result;
 }
 
 Result OfiProvider::write(PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,
                           Context context, unsigned flags) noexcept {
-  return rma(Way::write, peer, local, remote, context, flags);
+  const bool in_batch = context == nullptr || (peer < peers_.size() && peers_[peer].batch != nullptr);
+  return in_batch ? write_in_batch(peer, local, remote, context, flags)
+                  : rma(Way::write, peer, local, remote, context, flags);
 }
 
 Result OfiProvider::read(PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,

@@ -58,6 +58,7 @@ class OfiProvider final : public Provider {
     std::string text;  ///< for errors
     PeerWatch watch;
     bool connected = true;
+    Operation* batch = nullptr;  ///< of writes, that is not closed yet
     Farewell farewell = Farewell::none;
     Clock::time_point dead_since{};
   };
@@ -67,6 +68,14 @@ class OfiProvider final : public Provider {
   Result inject(Peer& peer, std::span<const Segment> list) noexcept;
   Result rma(Way way, PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,
              Context context, unsigned flags) noexcept;
+  long post_rma(Way way, const Peer& peer, std::span<const Segment> local,
+                std::span<const RemoteSegment> remote, Operation* operation, std::uint64_t flags) noexcept;
+  Result write_in_batch(PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,
+                        Context context, unsigned flags) noexcept;
+  Result post_part(PeerId peer, std::span<const Segment> local, std::span<const RemoteSegment> remote,
+                   Operation* batch, bool last, unsigned flags) noexcept;
+  Result close_batch(Peer& peer, Context context) noexcept;
+  void end_part(Operation* part, const Error* error, Events& events) noexcept;
   /// The connected peer, or null with the failure in `result`.
   Peer* find(PeerId peer, std::size_t list_length, Result& result) noexcept;
   /// What a post came to; gives the operation back unless it was accepted.

@@ -21,6 +21,8 @@ struct lath_cxi_stand_in_counts {
   std::uint64_t again;        ///< posts refused as the queue asked for was full
   std::uint64_t refusals;     ///< calls that broke a rule of cxi
   std::uint64_t transmit_size, receive_size, completion_size;  ///< asked for by the latest endpoint
+  std::uint64_t ordered_writes;                                ///< 1 where that asked for FI_ORDER_RMA_WAW
+  std::uint64_t flushes;  ///< operations with FI_DELIVERY_COMPLETE, each of which cxi ends with a read
 };
 
 /// Fills `counts`. Thread safe.

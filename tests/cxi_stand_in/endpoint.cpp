@@ -135,6 +135,7 @@ int open_endpoint(fid_domain* handle, fi_info* info, fid_ep** result, void* cont
   endpoint->fence = (info->caps & FI_FENCE) != 0;
   endpoint->transmit_size = info->tx_attr->size;
   endpoint->receive_size = info->rx_attr->size;
+  record().ordered_writes = (info->tx_attr->msg_order & FI_ORDER_RMA_WAW) != 0 ? 1 : 0;
   ++domain.users;
   *result = endpoint.release();
   return 0;

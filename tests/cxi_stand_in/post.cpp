@@ -123,6 +123,7 @@ void count(const Posted& posted, const Place& place) {
   if (place.device) ++record().device_operations;
   if (posted.kind == RequestKind::write) ++record().writes;
   if ((posted.flags & FI_INJECT) != 0) ++record().injects;
+  if ((posted.flags & FI_DELIVERY_COMPLETE) != 0) ++record().flushes;
 }
 
 void keep_injected(Request* request) {

@@ -62,5 +62,7 @@ extern "C" __attribute__((visibility("default"))) void lath_cxi_stand_in_read_co
              .refusals = record.refusals,
              .transmit_size = record.transmit_size,
              .receive_size = record.receive_size,
-             .completion_size = record.completion_size};
+             .completion_size = record.completion_size,
+             .ordered_writes = record.ordered_writes,
+             .flushes = record.flushes};
 }

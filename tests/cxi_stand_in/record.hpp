@@ -9,7 +9,7 @@ namespace lath::cxi_stand_in {
 struct Record {
   std::atomic<std::uint64_t> operations{0}, injects{0}, writes{0}, device_operations{0}, doorbells{0},
       batches{0}, registrations{0}, optimised{0}, completions{0}, again{0}, refusals{0}, transmit_size{0},
-      receive_size{0}, completion_size{0};
+      receive_size{0}, completion_size{0}, ordered_writes{0}, flushes{0};
 };
 
 [[nodiscard]] Record& record();

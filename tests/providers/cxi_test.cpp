@@ -102,6 +102,52 @@ TEST_P(Cxi, ABatchOfWritesRingsOnce) {
   EXPECT_EQ(std::memcmp(memory.data(), data.data(), blocks), 0);
 }
 
+TEST_P(Cxi, ABatchWithOneCompletionFlushesOnceAndAsksForNoOrder) {
+  constexpr std::size_t blocks = 40;
+  const auto window = exposed(*b, memory.data(), blocks);
+  std::vector<std::byte> data = numbered_bytes(blocks, 3);
+  EXPECT_EQ(counts().ordered_writes, 0U) << "order costs the low-overhead packets";
+  const auto before = counts();
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const bool last = i + 1 == blocks;
+    const Segment from{&data[i], 1, nullptr};
+    const RemoteSegment to{window->remote_address() + i, 1, window->key()};
+    ASSERT_TRUE(post([&] {
+      return a->write(to_b, {&from, 1}, {&to, 1}, last ? &data : nullptr, last ? 0 : more);
+    }));
+  }
+  ASSERT_TRUE(drive([&] { return at_a.completions == 1; }));
+  EXPECT_EQ(counts().writes - before.writes, blocks);
+  EXPECT_EQ(counts().doorbells - before.doorbells, 1U);
+  EXPECT_EQ(counts().flushes - before.flushes, 1U);
+  EXPECT_EQ(std::memcmp(memory.data(), data.data(), blocks), 0);
+}
+
+TEST_P(Cxi, ABatchToADeadPeerEndsOnce) {
+  auto window = exposed(*b, memory.data(), 64);
+  const std::uint64_t address = window->remote_address(), key = window->key();
+  std::byte value{1};
+  const Segment from{&value, 1, nullptr};
+  const RemoteSegment to{address, 1, key};
+  ASSERT_TRUE(post([&] { return a->write(to_b, {&from, 1}, {&to, 1}, nullptr, more); }));
+  ASSERT_TRUE(post([&] { return a->write(to_b, {&from, 1}, {&to, 1}, &value, 0); }));
+  ASSERT_TRUE(drive([&] { return at_a.completions == 1; }));
+  ASSERT_TRUE(post([&] { return a->write(to_b, {&from, 1}, {&to, 1}, nullptr, more); }));
+  window.reset();
+  b.reset();
+  int end = 0;
+  bool refused = false;
+  ASSERT_TRUE(drive([&] {
+    const Result result = a->write(to_b, {&from, 1}, {&to, 1}, &end, 0);
+    refused = result.is_error();
+    return !result.is_again();
+  }));
+  if (!refused) {
+    ASSERT_TRUE(drive([&] { return at_a.ended.count(&end) == 1; }));
+    EXPECT_NE(at_a.ended[&end].error, nullptr);
+  }
+}
+
 TEST_P(Cxi, BL42_DeviceMemoryIsReachedWithoutRegistrationAndBlocksByWrites) {
   if (!gpu::availability().available) GTEST_SKIP() << gpu::availability().reason;
   ASSERT_TRUE(a->limits().device_memory) << a->limits().device_memory_reason;

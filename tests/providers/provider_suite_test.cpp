@@ -225,6 +225,35 @@ TEST_P(ProviderSuite, RemoteWriteAndRead) {
   EXPECT_EQ(window[63], std::byte{0});
 }
 
+TEST_P(ProviderSuite, ABatchOfWritesHasOneCompletion) {
+  if (!a->limits().batched_writes) GTEST_SKIP() << GetParam() << " has no batches";
+  // More blocks than the queue holds, so that a batch is answered again within.
+  const std::size_t blocks = std::min<std::size_t>(a->limits().queue_depth * 2, 6000);
+  std::vector<std::byte> data = numbered_bytes(blocks * 8, 8), window(blocks * 16);
+  std::unique_ptr<Error> why;
+  kept.push_back(b->register_memory(window.data(), window.size(), MemoryKind::host, true, true, why));
+  ASSERT_NE(kept.back(), nullptr) << why->what();
+  const Registration& exposed = *kept.back();
+  const auto* own = registered(*a, data.data(), data.size());
+  int first = 0, second = 0;
+  for (const std::size_t count : {blocks, std::size_t{1}}) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool last = i + 1 == count;
+      const Segment from{data.data() + i * 8, 8, own};
+      const RemoteSegment to{exposed.remote_address() + i * 16, 8, exposed.key()};
+      Context context = last ? (count == 1 ? &second : &first) : nullptr;
+      ASSERT_TRUE(post([&] { return a->write(to_b, {&from, 1}, {&to, 1}, context, last ? 0 : more); }));
+    }
+  }
+  ASSERT_TRUE(drive([&] { return at_a.completions == 2; }));
+  EXPECT_EQ(at_a.ended[&first].error, nullptr);
+  for (std::size_t i = 0; i < blocks; ++i)
+    ASSERT_EQ(std::memcmp(window.data() + i * 16, data.data() + i * 8, 8), 0) << "block " << i;
+  const Segment from{data.data(), 8, own};
+  const RemoteSegment to{exposed.remote_address(), 8, exposed.key()};
+  EXPECT_TRUE(a->write(to_b, {&from, 1}, {&to, 1}, nullptr, 0).is_error()) << "nothing would end the batch";
+}
+
 TEST_P(ProviderSuite, BL43_AFullQueueAnswersAgainAndEveryOperationEndsOnce) {
   const std::size_t count = std::min<std::size_t>(a->limits().queue_depth * 3, 6000);
   std::vector<std::uint64_t> numbers(count);
