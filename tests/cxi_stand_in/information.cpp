@@ -20,8 +20,10 @@ constexpr std::uint64_t order = FI_ORDER_SAS | FI_ORDER_WAW | FI_ORDER_RMA_WAW |
 std::uint64_t capabilities(const fi_info* hints) {
   const std::uint64_t device = variant().device_memory ? FI_HMEM : 0;
   // As in cxi, device memory is granted only where it was asked for, since asking costs.
-  const bool asked = hints == nullptr || hints->caps == 0 || (hints->caps & FI_HMEM) != 0;
-  return primary | secondary | (asked ? device : 0);
+  if (hints == nullptr || hints->caps == 0) return primary | secondary | device;
+  std::uint64_t granted = secondary | FI_SEND | FI_RECV | (hints->caps & (FI_MSG | FI_TAGGED));
+  if ((hints->caps & FI_RMA) != 0) granted |= primary & ~(FI_MSG | FI_TAGGED);
+  return granted | (hints->caps & device);
 }
 
 void describe_operations(fi_info& info, std::uint64_t granted) {
@@ -55,8 +57,10 @@ void describe_domain(fi_info& info, bool provider_keys) {
   domain.control_progress = domain.data_progress = FI_PROGRESS_MANUAL;
   domain.resource_mgmt = FI_RM_ENABLED;
   domain.av_type = FI_AV_UNSPEC;
-  domain.mr_mode =
-      FI_MR_ENDPOINT | (provider_keys ? FI_MR_PROV_KEY : 0) | (variant().allocated ? FI_MR_ALLOCATED : 0);
+  // Where peers reach no memory, nothing is registered.
+  if ((info.caps & FI_RMA) != 0)
+    domain.mr_mode =
+        FI_MR_ENDPOINT | (provider_keys ? FI_MR_PROV_KEY : 0) | (variant().allocated ? FI_MR_ALLOCATED : 0);
   domain.mr_key_size = provider_keys ? sizeof(std::uint64_t) : client_key_bytes;
   domain.cq_data_size = 8;
   domain.cq_cnt = 32;

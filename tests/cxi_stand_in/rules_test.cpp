@@ -143,6 +143,18 @@ TEST_F(Rules, NobodyWhoLacksEndpointRegionsIsServed) {
   fi_freeinfo(hints);
 }
 
+TEST_F(Rules, MessagesAloneNeedNoRegions) {
+  fi_info* hints = fi_allocinfo();
+  hints->caps = FI_MSG;
+  hints->fabric_attr->prov_name = strdup("cxi");
+  fi_info* found = nullptr;
+  ASSERT_EQ(fi_getinfo(version, nullptr, nullptr, 0, hints, &found), 0);
+  EXPECT_EQ(found->domain_attr->mr_mode, 0);
+  EXPECT_EQ(found->caps & (FI_RMA | FI_TAGGED | FI_HMEM), 0U);
+  fi_freeinfo(hints);
+  fi_freeinfo(found);
+}
+
 TEST_F(Rules, AListOfTwoIsRefused) {
   const std::array<iovec, 2> list{{{data.data(), 8}, {data.data() + 16, 8}}};
   fi_msg message{};

@@ -139,7 +139,7 @@ TEST_P(LostProcess, EndsItsRequestsAndNoOthers) {
   EXPECT_EQ(any, 7);
 }
 
-INSTANTIATE_TEST_SUITE_P(Providers, LostProcess, testing::Values("ofi:tcp", "ofi:shm"),
+INSTANTIATE_TEST_SUITE_P(Providers, LostProcess, testing::Values("ofi:tcp", "ofi:shm", "ofi:cxi"),
                          providers::provider_name);
 
 }  // namespace
