@@ -39,21 +39,17 @@ int close(fid* handle) {
   return 0;
 }
 
-fi_ops object_calls = {.size = sizeof(fi_ops),
-                       .close = close,
-                       .bind = nullptr,
-                       .control = nullptr,
-                       .ops_open = nullptr,
-                       .tostr = nullptr,
-                       .ops_set = nullptr};
-fi_ops_av calls = {.size = sizeof(fi_ops_av),
-                   .insert = insert,
-                   .insertsvc = nullptr,
-                   .insertsym = nullptr,
-                   .remove = remove,
-                   .lookup = lookup,
-                   .straddr = as_text,
-                   .av_set = nullptr};
+fi_ops object_calls = calls_of_object(close);
+fi_ops_av vector_calls() {
+  fi_ops_av calls{};
+  calls.size = sizeof calls;
+  calls.insert = insert;
+  calls.remove = remove;
+  calls.lookup = lookup;
+  calls.straddr = as_text;
+  return calls;
+}
+fi_ops_av calls = vector_calls();
 
 }  // namespace
 

@@ -99,21 +99,17 @@ std::size_t bytes_of(fi_cq_format format) {
   }
 }
 
-fi_ops object_calls = {.size = sizeof(fi_ops),
-                       .close = close,
-                       .bind = nullptr,
-                       .control = nullptr,
-                       .ops_open = nullptr,
-                       .tostr = nullptr,
-                       .ops_set = nullptr};
-fi_ops_cq calls = {.size = sizeof(fi_ops_cq),
-                   .read = read,
-                   .readfrom = read_from,
-                   .readerr = read_error,
-                   .sread = nullptr,
-                   .sreadfrom = nullptr,
-                   .signal = nullptr,
-                   .strerror = strerror};
+fi_ops object_calls = calls_of_object(close);
+fi_ops_cq queue_calls() {
+  fi_ops_cq calls{};
+  calls.size = sizeof calls;
+  calls.read = read;
+  calls.readfrom = read_from;
+  calls.readerr = read_error;
+  calls.strerror = strerror;
+  return calls;
+}
+fi_ops_cq calls = queue_calls();
 
 }  // namespace
 

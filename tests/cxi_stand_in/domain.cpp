@@ -40,15 +40,16 @@ int close(fid* handle) {
   return 0;
 }
 
-fi_ops object_calls = {.size = sizeof(fi_ops),
-                       .close = close,
-                       .bind = nullptr,
-                       .control = nullptr,
-                       .ops_open = nullptr,
-                       .tostr = nullptr,
-                       .ops_set = nullptr};
-fi_ops_mr region_calls = {
-    .size = sizeof(fi_ops_mr), .reg = register_range, .regv = register_list, .regattr = register_attributes};
+fi_ops object_calls = calls_of_object(close);
+fi_ops_mr make_region_calls() {
+  fi_ops_mr calls{};
+  calls.size = sizeof calls;
+  calls.reg = register_range;
+  calls.regv = register_list;
+  calls.regattr = register_attributes;
+  return calls;
+}
+fi_ops_mr region_calls = make_region_calls();
 
 fi_ops_domain domain_calls() {
   fi_ops_domain calls{};

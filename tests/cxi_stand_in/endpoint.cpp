@@ -90,13 +90,7 @@ int set_option(fid*, int, int, const void*, std::size_t) {
   return -FI_ENOPROTOOPT;
 }
 
-fi_ops object_calls = {.size = sizeof(fi_ops),
-                       .close = close,
-                       .bind = bind,
-                       .control = control,
-                       .ops_open = nullptr,
-                       .tostr = nullptr,
-                       .ops_set = nullptr};
+fi_ops object_calls = calls_of_object(close, bind, control);
 
 fi_ops_ep endpoint_calls() {
   fi_ops_ep calls{};

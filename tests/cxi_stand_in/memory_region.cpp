@@ -62,13 +62,7 @@ int close(fid* handle) {
   return 0;
 }
 
-fi_ops object_calls = {.size = sizeof(fi_ops),
-                       .close = close,
-                       .bind = bind,
-                       .control = control,
-                       .ops_open = nullptr,
-                       .tostr = nullptr,
-                       .ops_set = nullptr};
+fi_ops object_calls = calls_of_object(close, bind, control);
 
 /// Whether the kernel would pin the page at an address. Asked without touching it here.
 bool can_be_pinned(const void* address) {

@@ -91,6 +91,17 @@ int open_completion_queue(fid_domain* domain, fi_cq_attr* attributes, fid_cq** q
 int open_endpoint(fid_domain* domain, fi_info* info, fid_ep** endpoint, void* context);
 int register_attributes(fid* domain, const fi_mr_attr* attributes, std::uint64_t flags, fid_mr** region);
 
+/// What every object can be asked for; the rest of the table is empty, however long it is in this libfabric.
+inline fi_ops calls_of_object(int (*close)(fid*), int (*bind)(fid*, fid*, std::uint64_t) = nullptr,
+                              int (*control)(fid*, int, void*) = nullptr) {
+  fi_ops calls{};
+  calls.size = sizeof calls;
+  calls.close = close;
+  calls.bind = bind;
+  calls.control = control;
+  return calls;
+}
+
 /// The outer object whose first member a fid is.
 template <class Object, class Outer>
 Object& object(fid* handle) {

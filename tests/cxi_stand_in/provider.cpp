@@ -20,13 +20,7 @@ int close(fid* handle) {
   return 0;
 }
 
-fi_ops object_calls = {.size = sizeof(fi_ops),
-                       .close = close,
-                       .bind = nullptr,
-                       .control = nullptr,
-                       .ops_open = nullptr,
-                       .tostr = nullptr,
-                       .ops_set = nullptr};
+fi_ops object_calls = calls_of_object(close);
 
 fi_ops_fabric fabric_calls() {
   fi_ops_fabric calls{};
