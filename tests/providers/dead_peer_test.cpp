@@ -185,10 +185,12 @@ TEST_P(DeadProcess, EndsWhatIsOnItsWayThere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, DeadPeer,
-                         testing::Values("stub", "ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm", "ucx:tcp"),
+                         testing::Values("stub", "ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm",
+                                         "ucx:tcp"),
                          provider_name);
 INSTANTIATE_TEST_SUITE_P(Providers, DeadProcess,
-                         testing::Values("ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm", "ucx:tcp"), provider_name);
+                         testing::Values("ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm", "ucx:tcp"),
+                         provider_name);
 
 }  // namespace
 }  // namespace lath::providers

@@ -58,7 +58,8 @@ TEST_P(DeviceMemory, AListOfDeviceAndHostMemoryEachWay) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, DeviceMemory,
-                         testing::Values("stub", "ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm", "ucx:tcp"),
+                         testing::Values("stub", "ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm",
+                                         "ucx:tcp"),
                          provider_name);
 
 TEST(StubDeviceMemory, TaggedMessageBetweenDeviceBuffers) {

@@ -396,10 +396,12 @@ TEST_P(LibfabricSuite, BL49_EmptyAndNullRangesAreNotRegistered) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, ProviderSuite,
-                         testing::Values("stub", "ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm", "ucx:tcp"),
+                         testing::Values("stub", "ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm",
+                                         "ucx:tcp"),
                          provider_name);
 INSTANTIATE_TEST_SUITE_P(Providers, LibfabricSuite,
-                         testing::Values("ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm", "ucx:tcp"), provider_name);
+                         testing::Values("ofi:tcp", "ofi:shm", "ofi:cxi", "verbs", "ucx:shm", "ucx:tcp"),
+                         provider_name);
 
 }  // namespace
 }  // namespace lath::providers
