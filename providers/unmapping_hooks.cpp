@@ -12,7 +12,7 @@
 
 #include "providers/kept_signals.hpp"
 #include "providers/shared_object.hpp"
-#include "providers/ucx_log.hpp"
+#include "providers/ucx_environment.hpp"
 
 namespace lath::providers {
 namespace {
@@ -64,7 +64,7 @@ std::string hook() {
   if (dlsym(RTLD_DEFAULT, "__sanitizer_get_heap_size") != nullptr ||
       dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr)
     return "a sanitizer's allocator does not tell what it unmaps";
-  ucx_log_to_standard_error();
+  prepare_ucx_environment();
   void* library = nullptr;
   // The first has functions that the second uses without naming it.
   for (const char* name : {"libucs.so.0", "libucm.so.0"}) {

@@ -4,7 +4,7 @@
 
 #include "providers/kept_signals.hpp"
 #include "providers/shared_object.hpp"
-#include "providers/ucx_log.hpp"
+#include "providers/ucx_environment.hpp"
 
 namespace lath::providers::ucx {
 namespace {
@@ -52,7 +52,7 @@ void find_all(void* handle, Library& table) {
 
 Loaded load() {
   const KeptSignals kept;
-  ucx_log_to_standard_error();
+  prepare_ucx_environment();
   Loaded loaded;
   void* handle = load_shared_object("libucp.so.0", loaded.reason);
   if (handle == nullptr) return loaded;
