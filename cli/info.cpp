@@ -20,7 +20,7 @@ VariableState state_of(const config::Variable& variable) {
 }
 
 bool keeps_registrations() {
-  const auto all = config::variables();
+  const auto& all = config::variables();
   const auto keep = std::find_if(all.begin(), all.end(), [](const config::Variable& variable) {
     return variable.name == "LATH_KEEP_REGISTRATIONS";
   });
