@@ -1,7 +1,6 @@
 #include "providers/ofi/library.hpp"
 
 #include <cstdlib>
-#include <stdexcept>
 
 #include "providers/kept_signals.hpp"
 #include "providers/shared_object.hpp"
@@ -9,11 +8,8 @@
 namespace lath::providers::ofi {
 namespace {
 
-struct Loaded {
-  Library table;
-  bool usable = false;
-  std::string reason;
-};
+using Loaded = LoadedLibrary<Library>;
+constexpr const char* file_name = "libfabric.so.1";
 
 // The layout of fi_info grew with the library; each layout has its symbol version. A default look-up would
 // give the newest, which headers of an older build do not fit.
@@ -25,11 +21,16 @@ constexpr const char* info_symbol_version() {
 
 template <class Function>
 void find(void* handle, Function& function, const char* name, const char* version) {
-  void* symbol = version != nullptr ? dlvsym(handle, name, version) : dlsym(handle, name);
-  if (symbol == nullptr)
-    throw std::runtime_error(std::string("libfabric.so.1 has no ") + name +
-                             (version != nullptr ? std::string(" of version ") + version : std::string()));
-  function = reinterpret_cast<Function>(symbol);
+  find_symbol(handle, function, file_name, name, version);
+}
+
+void find_all(void* handle, Library& table) {
+  find(handle, table.getinfo, "fi_getinfo", info_symbol_version());
+  find(handle, table.freeinfo, "fi_freeinfo", info_symbol_version());
+  find(handle, table.dupinfo, "fi_dupinfo", info_symbol_version());
+  find(handle, table.fabric, "fi_fabric", nullptr);
+  find(handle, table.strerror, "fi_strerror", nullptr);
+  find(handle, table.version, "fi_version", nullptr);
 }
 
 // libfabric brings libpsm_infinipath along, whose constructor takes over the process's fatal signals to write
@@ -41,21 +42,7 @@ void decline_signal_handlers() {
 Loaded load() {
   const KeptSignals kept;
   decline_signal_handlers();
-  Loaded loaded;
-  void* handle = load_shared_object("libfabric.so.1", loaded.reason);
-  if (handle == nullptr) return loaded;
-  try {
-    find(handle, loaded.table.getinfo, "fi_getinfo", info_symbol_version());
-    find(handle, loaded.table.freeinfo, "fi_freeinfo", info_symbol_version());
-    find(handle, loaded.table.dupinfo, "fi_dupinfo", info_symbol_version());
-    find(handle, loaded.table.fabric, "fi_fabric", nullptr);
-    find(handle, loaded.table.strerror, "fi_strerror", nullptr);
-    find(handle, loaded.table.version, "fi_version", nullptr);
-    loaded.usable = true;
-  } catch (const std::exception& problem) {
-    loaded.reason = problem.what();
-  }
-  return loaded;
+  return load_library<Library>(file_name, find_all);
 }
 
 const Loaded& loaded() {

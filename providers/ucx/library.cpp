@@ -1,7 +1,5 @@
 #include "providers/ucx/library.hpp"
 
-#include <stdexcept>
-
 #include "providers/kept_signals.hpp"
 #include "providers/shared_object.hpp"
 #include "providers/ucx_environment.hpp"
@@ -9,17 +7,12 @@
 namespace lath::providers::ucx {
 namespace {
 
-struct Loaded {
-  Library table;
-  bool usable = false;
-  std::string reason;
-};
+using Loaded = LoadedLibrary<Library>;
+constexpr const char* file_name = "libucp.so.0";
 
 template <class Function>
 void find(void* handle, Function& function, const char* name) {
-  void* symbol = dlsym(handle, name);
-  if (symbol == nullptr) throw std::runtime_error(std::string("libucp.so.0 has no ") + name);
-  function = reinterpret_cast<Function>(symbol);
+  find_symbol(handle, function, file_name, name);
 }
 
 void find_all(void* handle, Library& table) {
@@ -53,16 +46,7 @@ void find_all(void* handle, Library& table) {
 Loaded load() {
   const KeptSignals kept;
   prepare_ucx_environment();
-  Loaded loaded;
-  void* handle = load_shared_object("libucp.so.0", loaded.reason);
-  if (handle == nullptr) return loaded;
-  try {
-    find_all(handle, loaded.table);
-    loaded.usable = true;
-  } catch (const std::exception& problem) {
-    loaded.reason = problem.what();
-  }
-  return loaded;
+  return load_library<Library>(file_name, find_all);
 }
 
 const Loaded& loaded() {
